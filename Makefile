@@ -4,20 +4,20 @@
 fill = sed -i -e '/<!-- $(1) -->/,/<!-- end -->/{//!d}' -e '/<!-- $(1) -->/r /dev/stdin' $(2)
 
 # The figures in README.md and docs/bench, from this machine, which should be idle.
-figures: BENCH = go run -pgo=off ./cmd/filch bench
+figures: BENCH = go run -pgo=off ./cmd/filch bench --runs 5 -v
 figures:
 	mkdir -p docs/bench
-	$(BENCH) --json docs/bench/all.json > docs/bench/all.txt
+	$(BENCH) --bars --json docs/bench/all.json > docs/bench/all.txt
 	$(BENCH) wide --size 4 --size 5 --size 8 --executors filch,filch-chain --workers 1 --runs 15 --json docs/bench/wide.json > docs/bench/wide.txt
 	$(BENCH) fib treesum nqueens skynet integrate uts --builds --runs 9 --executors at-once,filch,filch-call,filch-chain \
 		--size fib=27,treesum=1023,nqueens=11,skynet=100000,integrate=25,uts=T1/7 --json docs/bench/pgo.json > docs/bench/pgo.txt
 	$(BENCH) tasks --json docs/bench/tasks.json > docs/bench/tasks.txt
 	$(BENCH) strand --json docs/bench/strand.json > docs/bench/strand.txt
-	$(BENCH) sssp --json docs/bench/sssp.json > docs/bench/sssp.txt
+	$(BENCH) sssp --bars --json docs/bench/sssp.json > docs/bench/sssp.txt
 	go test -run - -bench . -count 5 -benchtime 0.2s ./ordered ./internal/queue > docs/bench/ordered.txt
 	go test -run - -bench Rank -benchtime 300000x ./ordered >> docs/bench/ordered.txt
 	go test -run - -bench MillionTasks -count 5 ./test/benchmarks >> docs/bench/ordered.txt
-	$(BENCH) par --json docs/bench/par.json > docs/bench/par.txt
+	$(BENCH) par --bars --json docs/bench/par.json > docs/bench/par.txt
 	go test -run - -bench SortInputs -benchtime 5x ./par > docs/bench/sort.txt
 	$(BENCH) par --size 10,100,1000 --markdown | $(call fill,figures,docs/choosing.md)
 	$(BENCH) fib nqueens skynet integrate treesum uts quicksort mergesort matmul goparse pizza \
@@ -38,7 +38,7 @@ sim-figures:
 
 # Package cluster beside others. River on Postgres and asynq need packages of Debian: postgresql, redis-server.
 cluster-figures:
-	go run -pgo=off ./cmd/filch bench cluster --markdown --json docs/bench/cluster.json | $(call fill,cluster,docs/cluster.md)
+	go run -pgo=off ./cmd/filch bench cluster --runs 5 --bars --markdown --json docs/bench/cluster.json | $(call fill,cluster,docs/cluster.md)
 
 # The charts, pictures and tables in README.md and docs, from the figures that are kept in docs/bench.
 pictures:

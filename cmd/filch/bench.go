@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/filch-go/filch/internal/workload"
 )
@@ -30,6 +29,8 @@ type options struct {
 	failSlower float64
 	overSerial bool
 	markdown   bool
+	verbose    bool
+	bars       bool
 	list       bool
 	parallel   bool
 	svg        string
@@ -90,7 +91,7 @@ func (o *options) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.executors, "executors", nil, "executors to measure (default those of --list; serial always)")
 	f.IntSliceVar(&o.workers, "workers", []int{1, 2}, "numbers of workers")
-	f.IntVar(&o.runs, "runs", 5, "measured runs of each; the median is shown")
+	f.IntVar(&o.runs, "runs", 3, "measured runs of each; the median is shown")
 	f.StringSliceVar(&o.sizes, "size", nil, "`workload=size`, or the size alone for one workload")
 	f.StringVar(&o.input, "input", "", "`folder` for goparse (default Go's src), or graph for sssp")
 	f.StringVar(&o.json, "json", "", "`file` to write the figures to as well")
@@ -100,7 +101,9 @@ func (o *options) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.compare, "compare", false, "compare two files of --json: what got slower")
 	f.Float64Var(&o.failSlower, "fail-if-slower", 0, "with --compare: exit with status 1 from so many `percent` on")
 	f.BoolVar(&o.overSerial, "over-serial", false, "with --compare: times relative to serial, for two machines")
-	f.BoolVar(&o.markdown, "markdown", false, "print a summary in Markdown instead of the table")
+	f.BoolVar(&o.markdown, "markdown", false, "print the summary in Markdown")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print a row for each executor and number of workers, however many")
+	f.BoolVar(&o.bars, "bars", false, "print the goals too, and which were missed")
 	f.BoolVar(&o.builds, "builds", false, "measure builds with and without the profile default.pgo")
 	f.StringVar(&o.profile, "cpuprofile", "", "`file` to write a CPU profile to")
 	f.BoolVar(&o.parallel, "parallelism", false, "print work, span and the speed-up to expect")
@@ -146,7 +149,8 @@ func tasks(cmd *cobra.Command, args []string, o options) error {
 	r.Rows = append(r.Rows, benchSweep(out, cmd.ErrOrStderr(), 1<<29, o.runs)...)
 	fmt.Fprintln(out)
 	printLatency(out, workers)
-	fmt.Fprintf(out, "\n%s, %d CPUs, %s; %d workers, %s, executors in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.build(), workers, runsText(o.runs))
+	fmt.Fprintln(out)
+	say(out, "%d workers. %s", workers, r.footer())
 	return file.write(r)
 }
 
@@ -177,6 +181,9 @@ func list(out io.Writer) error {
 	return nil
 }
 
+// fewRows are so many that all are printed. Of more there is a line for each program.
+const fewRows = 40
+
 func bench(stdout, stderr io.Writer, names []string, o options) error {
 	plan, err := newPlan(names, o)
 	if err != nil {
@@ -191,14 +198,19 @@ func bench(stdout, stderr io.Writer, names []string, o options) error {
 		return err
 	}
 	rows := r.Rows
-	if o.markdown {
-		printSummary(stdout, r)
+	each := !o.markdown && (o.verbose || len(rows) <= fewRows)
+	if each {
+		printRows(stdout, rows)
 	} else {
-		colour := isTerminal(stdout)
-		printTable(stdout, r, colour)
-		printBars(stdout, r.Bars, colour)
+		printSummary(stdout, r, o.markdown)
 	}
-	wrong := printNotes(stdout, stderr, rows, o.markdown)
+	wrong := printNotes(stdout, stderr, rows, !each)
+	if !o.markdown {
+		printClosing(stdout, r)
+	}
+	if o.bars {
+		printBars(stdout, r.Bars)
+	}
 	if err := file.write(r); err != nil {
 		return err
 	}
@@ -276,7 +288,7 @@ func printNotes(stdout, stderr io.Writer, rows []*row, brief bool) (wrong bool) 
 	}
 	if !brief {
 		for _, n := range notes(rows) {
-			fmt.Fprintf(stdout, "%s%s\n", strings.Join(n.about, ", "), n.text)
+			say(stdout, "%s%s", strings.Join(n.about, ", "), n.text)
 		}
 	}
 	return wrong
@@ -334,11 +346,6 @@ func shorten(s string) string {
 		return fmt.Sprintf("%s, and more (all with --json)", strings.Join(names[:10], ", "))
 	}
 	return s
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // check checks the options that stand for themselves.

@@ -362,7 +362,7 @@ func TestSuiteOnAllExecutors(t *testing.T) {
 // measured elsewhere unless they are asked for, and say where they cannot run.
 func TestStrandStandsForItsPrograms(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.json")
-	status, stdout, stderr := invoke(t, "bench", "strand", "--runs", "1", "--workers", "1,2", "--json", file,
+	status, stdout, stderr := invoke(t, "bench", "strand", "-v", "--runs", "1", "--workers", "1,2", "--json", file,
 		"--size", "spawns=1000,fib=12,nqueens=6,uts=T1/5,mergesort=1000")
 	if status != 0 {
 		t.Fatalf("status %d: %s", status, stderr)
@@ -420,7 +420,7 @@ func TestWrongAnswersAreTold(t *testing.T) {
 	if r.OK || !printNotes(&stdout, &stderr, []*row{r}, false) || !strings.Contains(stderr.String(), "WRONG ANSWER: fib 1, filch on 2 workers: 2; want 1") {
 		t.Errorf("ok %v: %s", r.OK, stderr.String())
 	}
-	printTable(&stdout, report{Rows: []*row{r}}, false)
+	printRows(&stdout, []*row{r})
 	if !strings.Contains(stdout.String(), "filch WRONG") {
 		t.Error(stdout.String())
 	}
@@ -449,7 +449,7 @@ func TestNotesAreToldOnce(t *testing.T) {
 // The list of bars begins with how to read it.
 func TestBarsSayHowToReadThem(t *testing.T) {
 	var out strings.Builder
-	printBars(&out, []bar{{What: "speed", Got: 1, Goal: 2, Unit: "x"}}, false)
+	printBars(&out, []bar{{What: "speed", Got: 1, Goal: 2, Unit: "x"}})
 	first, rest, _ := strings.Cut(strings.TrimLeft(out.String(), "\n"), "\n")
 	if !strings.Contains(first, `"missed" says`) || !strings.Contains(rest, "missed") {
 		t.Error(out.String())
@@ -478,7 +478,7 @@ func TestShortestPathsAreMeasuredOnEachGraph(t *testing.T) {
 		t.Fatal("os.WriteFile(gr, …, 0o644):", err)
 	}
 	file := filepath.Join(dir, "out.json")
-	status, stdout, stderr := invoke(t, "bench", "sssp", "--size", "grid=30", "--size", "rmat=6", "--input", gr, "--workers", "1,2", "--runs", "1", "--json", file)
+	status, stdout, stderr := invoke(t, "bench", "sssp", "--size", "grid=30", "--size", "rmat=6", "--input", gr, "--workers", "1,2", "--runs", "1", "--bars", "--json", file)
 	if status != 0 {
 		t.Fatalf("status %d: %s", status, stderr)
 	}

@@ -83,7 +83,7 @@ func cronListCommand(o *clusterOptions) *cobra.Command {
 					fmt.Fprintln(cmd.OutOrStdout(), "no cron jobs")
 					return nil
 				}
-				t := newTable(cmd.OutOrStdout(), false)
+				t := newTable(cmd.OutOrStdout())
 				t.AppendHeader(table.Row{"name", "schedule", "handler", "set"})
 				for _, j := range jobs {
 					handler := j.Handler

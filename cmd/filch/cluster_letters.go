@@ -50,9 +50,9 @@ letter, such as letter-7. That is the only ID of a message that said none. Of se
 					fmt.Fprintln(cmd.OutOrStdout(), "no dead letters")
 					return nil
 				}
-				t := newTable(cmd.OutOrStdout(), false)
+				t := newTable(cmd.OutOrStdout())
 				t.AppendHeader(table.Row{"id", "letter", "handler", "at", "attempts", "node", "reason"})
-				alignRight(t, 5, 5)
+				t.right(5, 5)
 				for _, l := range letters {
 					reason, _, _ := strings.Cut(l.Reason, "\n")
 					t.AppendRow(table.Row{l.ID, l.Name, l.Handler, l.At.Local().Format(time.DateTime), l.Attempts, l.Node, fmt.Sprintf("%.100s", reason)})

@@ -88,13 +88,13 @@ func (v clusterView) print(out io.Writer, before map[string]cluster.NodeInfo) {
 }
 
 func (v clusterView) printNodes(out io.Writer, before map[string]cluster.NodeInfo) {
-	t := newTable(out, false)
+	t := newTable(out)
 	head := table.Row{"node", "tier", "running", "done", "failed", "dead", "returned", "handlers", "took from"}
 	if before != nil {
 		head = slices.Insert(head, 3, any("done/s"))
 	}
 	t.AppendHeader(head)
-	alignRight(t, 2, len(head)-2)
+	t.right(2, len(head)-2)
 	for _, n := range v.Nodes {
 		row := table.Row{n.Name, n.Tier, fmt.Sprintf("%d of %d", n.Stats.Running, n.Places), n.Stats.Done, n.Stats.Failed, n.Stats.Dead, n.Stats.Returned, strings.Join(n.Handlers, " "), from(n)}
 		if before != nil {
@@ -141,9 +141,9 @@ func from(n cluster.NodeInfo) string {
 }
 
 func (v clusterView) printQueues(out io.Writer) {
-	t := newTable(out, false)
+	t := newTable(out)
 	t.AppendHeader(table.Row{"handler", "queue", "waiting", "taken", "again", "oldest", "idle", ""})
-	alignRight(t, 3, 7)
+	t.right(3, 7)
 	shown := map[string]bool{}
 	for _, q := range v.Queues {
 		if q.Waiting+q.Taken == 0 && (shown[q.Handler] || q.Lane != "normal") {

@@ -212,18 +212,13 @@ func (c *comparison) print(out io.Writer) {
 }
 
 func (c *comparison) printTable(out io.Writer) {
-	colour := isTerminal(out)
-	t := newTable(out, colour)
+	t := newTable(out)
 	unit := "time"
 	if c.overSerial {
 		unit = "over serial"
 	}
 	t.AppendHeader(table.Row{"workload", "size", "executor", "workers", "old " + unit, "±", "new " + unit, "±", "change", "p", "n"})
-	var configs []table.ColumnConfig
-	for n := 4; n <= 11; n++ {
-		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(configs)
+	t.right(4, 11)
 	show := durationOf
 	if c.overSerial {
 		show = digits
@@ -235,7 +230,7 @@ func (c *comparison) printTable(out io.Writer) {
 			name, size = "", ""
 		}
 		t.AppendRow(table.Row{name, size, ch.executor, ch.workers, show(ch.old.Center), ch.old.PctRangeString(), show(ch.new.Center), ch.new.PctRangeString(),
-			ch.text(colour), fmt.Sprintf("%.3f", ch.of.P), fmt.Sprintf("%d+%d", ch.of.N1, ch.of.N2)})
+			ch.text(t), fmt.Sprintf("%.3f", ch.of.P), fmt.Sprintf("%d+%d", ch.of.N1, ch.of.N2)})
 	}
 	if len(c.changes) > 0 {
 		t.Render()
@@ -243,21 +238,14 @@ func (c *comparison) printTable(out io.Writer) {
 }
 
 // text is the change in percent, or ~ if there may be none.
-func (ch change) text(colour bool) string {
+func (ch change) text(t *sheet) string {
 	s := "~"
 	switch {
 	case !ch.differs():
 	case ch.percent() > 0:
-		s = fmt.Sprintf("slower %+.1f%%", ch.percent())
+		s = t.paint(text.FgRed, fmt.Sprintf("slower %+.1f%%", ch.percent()))
 	default:
-		s = fmt.Sprintf("faster %+.1f%%", ch.percent())
-	}
-	if colour && ch.differs() {
-		paint := text.FgGreen
-		if ch.percent() > 0 {
-			paint = text.FgRed
-		}
-		s = paint.Sprint(s)
+		s = t.paint(text.FgGreen, fmt.Sprintf("faster %+.1f%%", ch.percent()))
 	}
 	return s
 }
@@ -274,20 +262,20 @@ func (c *comparison) printNotes(out io.Writer) {
 		}
 	}
 	n := len(c.changes)
-	fmt.Fprintf(out, "Of %d rows %d got slower, %d faster; %d show no change that is beyond chance, ~.\n", n, slower, faster, n-slower-faster)
-	fmt.Fprintf(out, "Medians, with intervals of %.0f%% confidence; changes have p ≤ %.2f in the Mann-Whitney U test. In %d rows, chance alone makes about %.0f of them.\n",
+	say(out, "Of %d rows %d got slower, %d faster; %d show no change that is beyond chance, ~.", n, slower, faster, n-slower-faster)
+	say(out, "Medians, with intervals of %.0f%% confidence; changes have p ≤ %.2f in the Mann-Whitney U test. In %d rows, chance alone makes about %.0f of them.",
 		100*confidence, benchmath.DefaultThresholds.CompareAlpha, n, math.Round(benchmath.DefaultThresholds.CompareAlpha*float64(n)))
 	if s := c.serialChanged(); s != "" {
-		fmt.Fprintf(out, "The serial programs changed as well: %s. The machine or the compiler did that, and --over-serial takes it out.\n", s)
+		say(out, "The serial programs changed as well: %s. The machine or the compiler did that, and --over-serial takes it out.", s)
 	}
 	for _, k := range c.broken {
-		fmt.Fprintf(out, "No longer runs, or gives a wrong answer: %s\n", k)
+		say(out, "No longer runs, or gives a wrong answer: %s", k)
 	}
 	for _, w := range c.warnings {
-		fmt.Fprintf(out, "Too few runs: %s\n", w)
+		say(out, "Too few runs: %s", w)
 	}
 	if c.unkept > 0 {
-		fmt.Fprintf(out, "Not compared, since a file has no times of single runs: %d rows\n", c.unkept)
+		say(out, "Not compared, since a file has no times of single runs: %d rows", c.unkept)
 	}
 	tellOnly(out, "old", c.onlyOld)
 	tellOnly(out, "new", c.onlyNew)
@@ -296,9 +284,9 @@ func (c *comparison) printNotes(out io.Writer) {
 func tellOnly(out io.Writer, which string, keys []key) {
 	switch n := len(keys); {
 	case n == 1:
-		fmt.Fprintf(out, "Only in the %s file: %s\n", which, keys[0])
+		say(out, "Only in the %s file: %s", which, keys[0])
 	case n > 1:
-		fmt.Fprintf(out, "Only in the %s file: %s, and %d more\n", which, keys[0], n-1)
+		say(out, "Only in the %s file: %s, and %d more", which, keys[0], n-1)
 	}
 }
 

@@ -69,7 +69,9 @@ programs do not count. It is 2 for files that cannot be compared.
   filch bench fib uts --runs 10 --json old.json
   filch bench --from old.json --svg charts
   filch bench --compare old.json new.json --fail-if-slower 5`},
-	{"bench-columns", "the columns of its table", `The columns of the table of filch bench:
+	{"bench-columns", "the columns of its table", `Of more than 40 rows, filch bench prints a line for each program: the time of the serial one, and
+how many times as fast each executor is with the most workers. With -v, or of fewer rows, it prints
+all. Where the terminal, or COLUMNS, is too narrow, columns are left out. The columns:
 
   time      wall-clock time of the median run; at-once counts it for each of its programs
   spread    the slowest run less the fastest, in percent of the median

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/par"
@@ -180,7 +179,7 @@ func (c *parCandidate) once() {
 }
 
 func printPar(out io.Writer, rows []*row, workers []int, markdown bool) {
-	t := newTable(out, isTerminal(out))
+	t := newTable(out)
 	header := table.Row{"algorithm", "elements", "serial", "ns each"}
 	type column struct {
 		executor string
@@ -196,11 +195,7 @@ func printPar(out io.Writer, rows []*row, workers []int, markdown bool) {
 		header = append(header, fmt.Sprintf("filch, %d", n))
 	}
 	t.AppendHeader(header)
-	var configs []table.ColumnConfig
-	for i := 2; i <= len(header); i++ {
-		configs = append(configs, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(configs)
+	t.right(2, len(header))
 	groups := groups{t: t}
 	var line table.Row
 	for i, r := range rows {
@@ -229,11 +224,7 @@ func printPar(out io.Writer, rows []*row, workers []int, markdown bool) {
 			t.AppendRow(line)
 		}
 	}
-	if markdown {
-		t.RenderMarkdown()
-	} else {
-		t.Render()
-	}
+	t.print(markdown)
 }
 
 // parBars are the goals that the rows have figures for.
@@ -340,11 +331,13 @@ func runPar(out, stderr io.Writer, o options, args []string) error {
 	bar.done()
 	printPar(out, rows, o.workers, o.markdown)
 	r := report{Machine: thisMachine(), Rows: rows, Bars: parBars(rows)}
-	fmt.Fprintf(out, "\nTimes faster than serial, which is a plain loop, or package slices. %s, %d CPUs, %s; %s, programs in turn\n",
-		r.Machine.CPU, r.Machine.CPUs, r.Machine.build(), runsText(o.runs))
+	fmt.Fprintln(out)
+	say(out, "Times faster than serial, which is a plain loop, or package slices. %s", r.footer())
 	if !o.markdown {
 		printMemory(out, rows)
-		printBars(out, r.Bars, isTerminal(out))
+	}
+	if o.bars {
+		printBars(out, r.Bars)
 	}
 	return finish(out, stderr, file, r)
 }

@@ -17,7 +17,7 @@ func TestAllProgramsOfAnAlgorithmComeToTheSame(t *testing.T) {
 	defer func(d time.Duration) { enough = d }(enough)
 	enough = time.Microsecond
 	file := filepath.Join(t.TempDir(), "out.json")
-	status, stdout, stderr := invoke(t, "bench", "par", "--size", "500,3", "--workers", "2,1", "--runs", "1", "--json", file)
+	status, stdout, stderr := invoke(t, "bench", "par", "--size", "500,3", "--workers", "2,1", "--runs", "1", "--bars", "--json", file)
 	if status != 0 {
 		t.Fatalf("status %d: %s", status, stderr)
 	}

@@ -78,7 +78,7 @@ func onlyFilchs(asked []string) error {
 }
 
 func (p *plan) printParallelism(out, stderr io.Writer, executors []*workload.Executor, svg string) error {
-	t := newTable(out, isTerminal(out))
+	t := newTable(out)
 	header := table.Row{"workload", "size", "executor", "T1", "Tinf", "T1/Tinf", "burdened", "forks"}
 	for _, n := range predicted {
 		header = append(header, fmt.Sprintf("on %d", n))

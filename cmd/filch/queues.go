@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/filch-go/filch/cmd/filch/clusterbench"
@@ -68,12 +67,11 @@ func runQueues(cmd *cobra.Command, args []string, o options) error {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
-	m := q.report.Machine
-	if len(q.report.Bars) > 0 {
+	if o.bars && len(q.report.Bars) > 0 {
 		fmt.Fprint(q.out, "\nEach bar is a goal for an idle machine.\n\n")
-		q.show(barsTable(q.out, q.report.Bars, isTerminal(q.out)))
+		barsTable(q.out, q.report.Bars).print(q.markdown)
 	}
-	fmt.Fprintf(q.out, "\n%s, %d CPUs, %s; %s, systems in turn.\n", m.CPU, m.CPUs, m.build(), runsText(o.runs))
+	fmt.Fprintf(q.out, "\n%s.\n", q.report.footer())
 	return file.write(q.report)
 }
 
@@ -126,9 +124,6 @@ func queuePartsOf(args []string) (parts []string, err error) {
 	return parts, nil
 }
 
-// show writes a table.
-func (q *queueBench) show(t table.Writer) { render(t, q.markdown) }
-
 // nodeName is the hidden command that is a node of a measurement.
 const nodeName = "bench-node"
 
@@ -172,9 +167,9 @@ func (q *queueBench) rates() error {
 	if err != nil {
 		return err
 	}
-	t := newTable(q.out, isTerminal(q.out))
+	t := newTable(q.out)
 	t.AppendHeader(table.Row{"empty tasks", "places", "raw, tasks/s", "filch, tasks/s", "filch, % of raw", "spread"})
-	t.SetColumnConfigs(rightFrom(2, 6))
+	t.right(2, 6)
 	for i := 0; i < len(all); i += 2 {
 		raw, ours := all[i], all[i+1]
 		r := clusterRow(raw.Name(), raw.System, raw.Places, raw.Tasks, raw.Times)
@@ -184,7 +179,7 @@ func (q *queueBench) rates() error {
 		t.AppendRow(table.Row{raw.Name(), raw.Places, taskRate(r), taskRate(f), fmt.Sprintf("%.0f", part), spread(f)})
 		q.report.Bars = append(q.report.Bars, goalOf(fmt.Sprintf("tasks a second, %s, places %d", raw.Name(), raw.Places), part, rateGoal, "% of raw", false))
 	}
-	q.show(t)
+	t.print(q.markdown)
 	return nil
 }
 
@@ -192,21 +187,13 @@ func goalOf(what string, got, goal float64, unit string, most bool) bar {
 	return bar{What: what, Got: got, Goal: goal, Unit: unit, Most: most}
 }
 
-// rightFrom aligns columns right.
-func rightFrom(first, last int) (all []table.ColumnConfig) {
-	for i := first; i <= last; i++ {
-		all = append(all, table.ColumnConfig{Number: i, Align: text.AlignRight})
-	}
-	return all
-}
-
 // taskRate is how many tasks a second the median run did.
 func taskRate(r *row) string { return digits(float64(r.Forks) / r.Median.Seconds()) }
 
 func (q *queueBench) latency() error {
-	t := newTable(q.out, isTerminal(q.out))
+	t := newTable(q.out)
 	t.AppendHeader(table.Row{"from Submit to the start, after a rest of 2 ms", "p50", "p99"})
-	t.SetColumnConfigs(rightFrom(2, 3))
+	t.right(2, 3)
 	for _, s := range []clusterbench.Servers{clusterbench.Embedded, clusterbench.EmbeddedSynced, clusterbench.Three} {
 		l, err := clusterbench.Latencies(q.ctx, s, q.latencies)
 		if err != nil {
@@ -216,7 +203,7 @@ func (q *queueBench) latency() error {
 		q.report.Bars = append(q.report.Bars, bar{"p99 from Submit to the start, " + s.String(), float64(l.P99) / 1e6, 5, "ms", float64(l.P99), true})
 	}
 	fmt.Fprintln(q.out)
-	q.show(t)
+	t.print(q.markdown)
 	return nil
 }
 
@@ -264,16 +251,16 @@ func (q *queueBench) efficiency() error {
 	fmt.Fprintf(q.out, "\n%d processes of %d places. The simulator was told: a task costs the servers %s, and a place loses %s with each.\n",
 		e.Processes, e.Places, duration(e.Task), duration(e.Between))
 	fmt.Fprintln(q.out)
-	t := newTable(q.out, isTerminal(q.out))
+	t := newTable(q.out)
 	t.AppendHeader(table.Row{"a task sleeps", "it took", "tasks", "efficiency, predicted", "measured", "off by"})
-	t.SetColumnConfigs(rightFrom(2, 6))
+	t.right(2, 6)
 	worst := 0.0
 	for _, r := range e.Rows {
 		off := 100 * (r.Predicted/r.Measured - 1)
 		worst = max(worst, off, -off)
 		t.AppendRow(table.Row{duration(r.Leaf), duration(r.Took), r.Tasks, fmt.Sprintf("%.0f%%", 100*r.Predicted), fmt.Sprintf("%.0f%%", 100*r.Measured), fmt.Sprintf("%+.0f%%", off)})
 	}
-	q.show(t)
+	t.print(q.markdown)
 	q.report.Bars = append(q.report.Bars, goalOf("efficiency: the simulator is off by", worst, efficiencyGoal, "%", true))
 	return nil
 }

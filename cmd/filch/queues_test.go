@@ -32,7 +32,7 @@ func TestClusterInParts(t *testing.T) {
 		t.Skip("measures")
 	}
 	var out, errs bytes.Buffer
-	if status := run(strings.Fields("bench cluster local --runs 1 --size 300 --markdown"), &out, &errs); status != 0 {
+	if status := run(strings.Fields("bench cluster local --runs 1 --size 300 --markdown --bars"), &out, &errs); status != 0 {
 		t.Fatal("run(…, &out, &errs):", status, errs.String())
 	}
 	for _, unit := range []string{"tasks a second", "kill"} {

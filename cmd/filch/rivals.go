@@ -37,9 +37,9 @@ func (q *queueBench) rivals() error {
 	if err != nil {
 		return err
 	}
-	t := newTable(q.out, isTerminal(q.out))
+	t := newTable(q.out)
 	t.AppendHeader(table.Row{"empty tasks", "it writes with", "places", "tasks/s", "spread"})
-	t.SetColumnConfigs(rightFrom(3, 5))
+	t.right(3, 5)
 	for _, f := range all {
 		name := f.System + " (" + f.Version + ")"
 		if f.Note != "" {
@@ -51,7 +51,7 @@ func (q *queueBench) rivals() error {
 		q.report.Rows = append(q.report.Rows, r)
 		t.AppendRow(table.Row{name, f.Durable, f.Places, taskRate(r), spread(r)})
 	}
-	q.show(t)
+	t.print(q.markdown)
 	return nil
 }
 

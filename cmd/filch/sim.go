@@ -133,7 +133,7 @@ func (s *simulation) run(stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	printSim(stdout, results, s.show, s.summary, isTerminal(stdout))
+	printSim(stdout, results, s.show, s.summary)
 	return s.write(results, simCharts(results, s.dags, s.show, s.summary))
 }
 

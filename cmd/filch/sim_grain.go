@@ -137,9 +137,9 @@ func (c *coarsened) get(name string, weight int64) (*simDAG, error) {
 
 // printGrains prints a row for each grain.
 func (s *simulation) printGrains(out io.Writer, grains []grain) {
-	t := newTable(out, isTerminal(out))
+	t := newTable(out)
 	t.AppendHeader(table.Row{"DAG", "topology", "workers", "scheduler", "leaf, in steps", "leaf", "efficiency", "speed-up"})
-	alignRight(t, 5, 8)
+	t.right(5, 8)
 	g := groups{t: t}
 	for _, found := range grains {
 		r := found.like

@@ -6,14 +6,13 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/filch-go/filch/internal/sim"
 )
 
 // printRecorded prints what was measured beside what was predicted, and then what is predicted beyond that.
 func printRecorded(out io.Writer, r recordings, markdown bool) {
-	measured, more := newTable(out, isTerminal(out)), newTable(out, isTerminal(out))
+	measured, more := newTable(out), newTable(out)
 	measured.AppendHeader(table.Row{"workload", "T1", "Tinf", "serial", "workers", "predicted", "measured", "error"})
 	more.AppendHeader(table.Row{"workload", "workers", "predicted", "speed-up", "limit"})
 	for _, w := range r.Recorded {
@@ -29,17 +28,13 @@ func printRecorded(out io.Writer, r recordings, markdown bool) {
 			more.AppendRow(table.Row{name, p.Workers, duration(time.Duration(p.Time)), digits(float64(w.Work) / float64(p.Time)), p.Limit})
 		}
 	}
-	var right []table.ColumnConfig
-	for i := 2; i <= 8; i++ {
-		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	measured.SetColumnConfigs(right)
-	more.SetColumnConfigs(right[:3])
+	measured.right(2, 8)
+	more.right(2, 4)
 	if measured.Length() > 0 {
-		render(measured, markdown)
+		measured.print(markdown)
 		fmt.Fprintln(out)
 	}
-	render(more, markdown)
+	more.print(markdown)
 	c := r.Costs
 	fmt.Fprintf(out, "\n%s; medians of %d runs. An attempt %d ns, a steal %d ns, a publication %d ns, a wake-up %d ns, and %d ns for the one that wakes.\n",
 		r.Machine.CPU, r.Runs, r.Attempt, c.Steal, c.Publish, c.Wake, c.Waking)
@@ -52,15 +47,6 @@ func printRecorded(out io.Writer, r recordings, markdown bool) {
 const tooDear = 3 * time.Microsecond
 
 func isQuiet(c sim.Costs) bool { return max(c.Steal, c.Publish) < int64(tooDear) }
-
-// render writes a table, in Markdown if so asked.
-func render(t table.Writer, markdown bool) {
-	if markdown {
-		t.RenderMarkdown()
-		return
-	}
-	t.Render()
-}
 
 // wrongBy writes a part with its sign.
 func wrongBy(part float64) string { return fmt.Sprintf("%+.0f%%", 100*part) }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/filch-go/filch/internal/sim"
 	"github.com/filch-go/filch/internal/sim/dag"
@@ -14,8 +13,8 @@ import (
 )
 
 // printSim prints a row for each run, or if there is a summary for those that differ in the seed alone.
-func printSim(out io.Writer, results []*sim.Result, columns []simColumn, summary string, colour bool) {
-	t := newTable(out, colour)
+func printSim(out io.Writer, results []*sim.Result, columns []simColumn, summary string) {
+	t := newTable(out)
 	if columns == nil {
 		columns = usual(results)
 	}
@@ -50,7 +49,7 @@ func printSim(out io.Writer, results []*sim.Result, columns []simColumn, summary
 		head = append(head, c.name)
 	}
 	t.AppendHeader(head)
-	alignRight(t, 3, len(head))
+	t.right(3, len(head))
 	g := groups{t: t}
 	for _, same := range runs {
 		g.begins(same[0].DAG)
@@ -63,18 +62,9 @@ func printSim(out io.Writer, results []*sim.Result, columns []simColumn, summary
 	t.Render()
 }
 
-// alignRight aligns these columns, counted from 1.
-func alignRight(t table.Writer, from, to int) {
-	var right []table.ColumnConfig
-	for i := from; i <= to; i++ {
-		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(right)
-}
-
 // listSim prints what there is to simulate.
 func listSim(out io.Writer) {
-	t := newTable(out, isTerminal(out))
+	t := newTable(out)
 	t.AppendHeader(table.Row{"DAG", "what it is"})
 	for _, d := range dag.Families() {
 		t.AppendRow(table.Row{d.Name + "=" + d.Default, d.About})
@@ -83,14 +73,14 @@ func listSim(out io.Writer) {
 	t.AppendRow(table.Row{"FILE.txt", "the text of a trace, as package trace writes it"})
 	t.Render()
 	fmt.Fprintln(out)
-	t = newTable(out, isTerminal(out))
+	t = newTable(out)
 	t.AppendHeader(table.Row{"scheduler", "what it does"})
 	for _, name := range sim.Schedulers() {
 		t.AppendRow(table.Row{name, sim.About(name)})
 	}
 	t.Render()
 	fmt.Fprintln(out)
-	t = newTable(out, isTerminal(out))
+	t = newTable(out)
 	t.AppendHeader(table.Row{"kernel", "which workers have a processor"})
 	for _, name := range kernel.Names() {
 		about := kernel.About(name)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/filch-go/filch/internal/policy"
@@ -186,9 +185,8 @@ func (s *simulation) compareTuned(tuned []policyTried, times [][]int64) (all []t
 
 // printTuned prints a row for each policy.
 func printTuned(out io.Writer, all []tuning, markdown bool) {
-	t := newTable(out, isTerminal(out))
+	t := newTable(out)
 	head, row := table.Row{"instead"}, table.Row{}
-	var right []table.ColumnConfig
 	var best, worst tuning
 	end := func() {
 		if row != nil {
@@ -199,7 +197,6 @@ func printTuned(out io.Writer, all []tuning, markdown bool) {
 	for i, one := range all {
 		if one.Policy == all[0].Policy {
 			head = append(head, one.Workers)
-			right = append(right, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
 		}
 		if i == 0 || one.Policy != all[i-1].Policy {
 			if i > 0 {
@@ -217,7 +214,7 @@ func printTuned(out io.Writer, all []tuning, markdown bool) {
 	}
 	end()
 	t.AppendHeader(append(head, "best", "worst"))
-	t.SetColumnConfigs(right)
-	render(t, markdown)
+	t.right(2, len(head))
+	t.print(markdown)
 	fmt.Fprintln(out, "\nThe time over that of today's policy, by workers: less than 1 is better.")
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/filch-go/filch/internal/sssp"
 )
@@ -188,13 +187,9 @@ func compareSSSP(rows []*row) {
 }
 
 func printSSSP(out io.Writer, rows []*row) {
-	t := newTable(out, isTerminal(out))
+	t := newTable(out)
 	t.AppendHeader(table.Row{"graph", "program", "workers", "time", "spread", "of best serial", "wasted", "stale", "ns/vertex"})
-	var configs []table.ColumnConfig
-	for n := 3; n <= 9; n++ {
-		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(configs)
+	t.right(3, 9)
 	groups := groups{t: t}
 	for _, r := range rows {
 		name := r.Size
@@ -247,7 +242,10 @@ func runSSSP(out, stderr io.Writer, o options, args []string) error {
 	}
 	rows := benchSSSP(out, stderr, graphs, o.workers, o.runs)
 	r := report{Machine: thisMachine(), Rows: rows, Bars: ssspBars(rows)}
-	fmt.Fprintf(out, "\n%s, %d CPUs, %s; %s, programs in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.build(), runsText(o.runs))
-	printBars(out, r.Bars, isTerminal(out))
+	fmt.Fprintln(out)
+	say(out, "%s", r.footer())
+	if o.bars {
+		printBars(out, r.Bars)
+	}
 	return finish(out, stderr, file, r)
 }

@@ -42,51 +42,18 @@ func (p progress) done() {
 	}
 }
 
-func newTable(out io.Writer, colour bool) table.Writer {
-	t := table.NewWriter()
-	t.SetOutputMirror(out)
-	style := table.StyleLight
-	style.Options.DrawBorder = false
-	style.Options.SeparateColumns = false
-	style.Format.Header = text.FormatDefault
-	if colour {
-		style.Color.Header = text.Colors{text.Bold}
-	}
-	t.SetStyle(style)
-	return t
-}
-
-// groups are the rows of a table that have something in common, with a line between them.
-type groups struct {
-	t    table.Writer
-	last string
-}
-
-// begins reports whether the next row, which is of the given group, is its first.
-func (g *groups) begins(group string) bool {
-	if group == g.last {
-		return false
-	}
-	if g.last != "" {
-		g.t.AppendSeparator()
-	}
-	g.last = group
-	return true
-}
-
-func printTable(out io.Writer, r report, colour bool) {
-	fmt.Fprintf(out, "%s\n\n", r.Machine.build())
-	t := newTable(out, colour)
+// printRows prints a row for each executor and number of workers.
+func printRows(out io.Writer, rows []*row) {
+	t := newTable(out)
 	t.AppendHeader(table.Row{"workload", "size", "executor", "workers", "time", "spread", "T1/Ts", "speed-up", "", "ns/fork", "allocs", "cpu", "peak", "steals", "open"})
-	var configs []table.ColumnConfig
-	for _, n := range []int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14} {
-		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	t.right(4, 8)
+	t.right(10, 15)
+	t.first = []int{15, 14, 13, 12, 11, 10, 6, 9, 7, 4}
+	if !slices.ContainsFunc(rows, func(x *row) bool { return x.Open > 0 }) {
+		t.hide(15)
 	}
-	counted := slices.ContainsFunc(r.Rows, func(x *row) bool { return x.Open > 0 })
-	configs = append(configs, table.ColumnConfig{Number: 15, Align: text.AlignRight, AlignHeader: text.AlignRight, Hidden: !counted})
-	t.SetColumnConfigs(configs)
 	groups := groups{t: t}
-	for _, x := range r.Rows {
+	for _, x := range rows {
 		name, size := x.Workload, x.Size
 		if !groups.begins(name + size) {
 			name, size = "", ""
@@ -100,32 +67,30 @@ func printTable(out io.Writer, r report, colour bool) {
 			executor += " WRONG"
 		}
 		t.AppendRow(table.Row{name, size, executor, x.Workers, duration(x.Median), spread(x),
-			ratio(x.Overhead), ratio(x.Speedup), speedBar(x, colour), perFork(x),
+			ratio(x.Overhead), ratio(x.Speedup), t.paint(paintOf(x), speedBar(x)), perFork(x),
 			count(x.Allocs), duration(x.CPU), megabytes(x.MaxRSS), stealsOf(x), openOf(x)})
 	}
 	t.Render()
-	m := r.Machine
-	fmt.Fprintf(out, "\n%s, %d CPUs, %s/%s, %s; %s, executors in turn\n", m.CPU, m.CPUs, m.OS, m.Arch, m.Go, runsText(runsOf(r.Rows)))
 }
 
-// barsIntro says how to read the list of bars.
-const barsIntro = `Each bar is a goal for an idle machine. "missed" says that this run did not reach it, not that an answer was wrong.
-Times are counted in what was measured in the same minutes: calls of serial fib, atomic stores, the serial
-program, and what serial programs gain that run at once.`
-
-func printBars(out io.Writer, bs []bar, colour bool) {
+func printBars(out io.Writer, bs []bar) {
 	if len(bs) == 0 {
 		return
 	}
-	fmt.Fprint(out, "\n", barsIntro, "\n\n")
-	barsTable(out, bs, colour).Render()
+	fmt.Fprintln(out)
+	say(out, `Each bar is a goal for an idle machine. "missed" says that this run did not reach it, not that an answer was wrong. `+
+		"Times are counted in what was measured in the same minutes: calls of serial fib, atomic stores, the serial program, "+
+		"and what serial programs gain that run at once.")
+	fmt.Fprintln(out)
+	barsTable(out, bs).Render()
 }
 
 // barsTable lists goals and how far they were met.
-func barsTable(out io.Writer, bs []bar, colour bool) table.Writer {
-	t := newTable(out, colour)
+func barsTable(out io.Writer, bs []bar) *sheet {
+	t := newTable(out)
 	t.AppendHeader(table.Row{"bar", "measured", "goal", "", "time"})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight}})
+	t.right(2, 3)
+	t.right(5, 5)
 	for _, b := range bs {
 		goal, verdict, paint := "at least", "met", text.FgGreen
 		if b.Most {
@@ -134,62 +99,81 @@ func barsTable(out io.Writer, bs []bar, colour bool) table.Writer {
 		if !b.met() {
 			verdict, paint = "missed", text.FgRed
 		}
-		if colour {
-			verdict = paint.Sprint(verdict)
-		}
 		took := ""
 		if b.NS > 0 {
 			took = durationOf(b.NS)
 		}
-		t.AppendRow(table.Row{b.What, strings.TrimSpace(fmt.Sprintf("%.3g %s", b.Got, b.Unit)), strings.TrimSpace(fmt.Sprintf("%s %.3g %s", goal, b.Goal, b.Unit)), verdict, took})
+		t.AppendRow(table.Row{b.What, strings.TrimSpace(fmt.Sprintf("%.3g %s", b.Got, b.Unit)), strings.TrimSpace(fmt.Sprintf("%s %.3g %s", goal, b.Goal, b.Unit)), t.paint(paint, verdict), took})
 	}
 	return t
 }
 
-// printSummary prints, in Markdown, a line for each workload with the speed-up
-// over serial of each executor at the most workers measured.
-func printSummary(out io.Writer, r report) {
+// printSummary prints a line for each workload with the speed-up over serial of each executor at the most workers measured.
+func printSummary(out io.Writer, r report, markdown bool) {
 	most := 0
-	var executors []string
 	for _, x := range r.Rows {
 		most = max(most, x.Workers)
-		if x.Executor != "serial" && !slices.Contains(executors, x.Executor) {
-			executors = append(executors, x.Executor)
-		}
 	}
-	t := table.NewWriter()
-	header := table.Row{"workload", "serial"}
-	configs := []table.ColumnConfig{{Number: 2, Align: text.AlignRight}}
-	for i, e := range executors {
-		header = append(header, e)
-		configs = append(configs, table.ColumnConfig{Number: 3 + i, Align: text.AlignRight})
+	names := executorsIn(r.Rows)
+	header := table.Row{"workload"}
+	for _, name := range names {
+		header = append(header, name)
 	}
+	t := newTable(out)
 	t.AppendHeader(header)
-	t.SetColumnConfigs(configs)
-	var line table.Row
-	for _, x := range r.Rows {
-		if x.Executor == "serial" {
-			if line != nil {
-				t.AppendRow(line)
-			}
-			line = make(table.Row, len(header))
-			line[0], line[1] = x.Workload+" "+x.Size, duration(x.Median)
-			continue
+	t.right(2, len(header))
+	for _, name := range []string{"basic", "semaphore", "filch-join", "filch-call", "at-once", "goroutine"} {
+		if i := slices.Index(names, name); i >= 0 {
+			t.first = append(t.first, 2+i)
 		}
-		if x.Workers != most {
-			continue
-		}
-		cell := ratio(x.Speedup)
-		if x.Runs == 0 {
-			cell = shortReason(x.Note)
-		}
-		line[2+slices.Index(executors, x.Executor)] = cell
 	}
-	t.AppendRow(line)
-	fmt.Fprintln(out, t.RenderMarkdown())
+	var line table.Row
+	for i, x := range r.Rows {
+		switch {
+		case x.Executor == "serial":
+			line = make(table.Row, len(header))
+			for k := range line {
+				line[k] = ""
+			}
+			line[0], line[1] = x.Workload+" "+x.Size, duration(x.Median)
+		case x.Workers != most:
+		case x.Runs == 0:
+			line[1+slices.Index(names, x.Executor)] = shortReason(x.Note)
+		default:
+			line[1+slices.Index(names, x.Executor)] = t.paint(paintOf(x), ratio(x.Speedup))
+		}
+		if i+1 == len(r.Rows) || r.Rows[i+1].Executor == "serial" {
+			t.AppendRow(line)
+		}
+	}
+	if markdown {
+		t.print(markdown)
+		fmt.Fprintf(out, "\nSpeed-up over serial with %d workers. %s.\n", most, r.footer())
+		return
+	}
+	fmt.Fprintf(out, "Speed-up over the serial program, with %d workers:\n\n", most)
+	t.Render()
+}
+
+// paintOf is the colour of a speed-up: filch's is green where it gains, and yellow where it does not.
+func paintOf(r *row) text.Color {
+	switch {
+	case !onPool(r):
+		return text.Reset
+	case r.Speedup > 1:
+		return text.FgGreen
+	}
+	return text.FgYellow
+}
+
+// footer says where the figures come from.
+func (r report) footer() string {
 	m := r.Machine
-	fmt.Fprintf(out, "\nSpeed-up over serial with %d workers. %s, %d CPUs, %s; %s, executors in turn.\n",
-		most, m.CPU, m.CPUs, m.build(), runsText(runsOf(r.Rows)))
+	text := fmt.Sprintf("%s, %d CPUs, %s/%s, %s", m.CPU, m.CPUs, m.OS, m.Arch, m.build())
+	if runs := runsOf(r.Rows); runs > 0 {
+		text += fmt.Sprintf("; %s, in turn", runsText(runs))
+	}
+	return text
 }
 
 // shortReason is the first word of why an executor cannot run a workload.
@@ -253,7 +237,7 @@ func spread(r *row) string {
 }
 
 // speedBar draws the speed-up, eight columns for a worker's worth.
-func speedBar(r *row, colour bool) string {
+func speedBar(r *row) string {
 	const unit = 8
 	n := int(math.Round(r.Speedup * unit))
 	s := strings.Repeat("█", min(n, 4*unit))
@@ -262,9 +246,6 @@ func speedBar(r *row, colour bool) string {
 	}
 	if n == 0 {
 		s = "▏"
-	}
-	if colour && onPool(r) {
-		s = text.FgCyan.Sprint(s)
 	}
 	return s
 }

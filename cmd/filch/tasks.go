@@ -12,7 +12,6 @@ import (
 	"github.com/alitto/pond/v2"
 	"github.com/gammazero/workerpool"
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/panjf2000/ants/v2"
 	"github.com/sourcegraph/conc/pool"
 	"golang.org/x/sync/errgroup"
@@ -343,10 +342,9 @@ func (l taskLoad) guarded(p taskPool, workers int) string {
 }
 
 func printTasks(out io.Writer, rows []*row) {
-	t := newTable(out, isTerminal(out))
+	t := newTable(out)
 	t.AppendHeader(table.Row{"tasks", "executor", "ns/task", "spread", "allocs/task", "cpu", ""})
-	t.SetColumnConfigs([]table.ColumnConfig{
-		{Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight}, {Number: 6, Align: text.AlignRight}})
+	t.right(3, 6)
 	groups := groups{t: t}
 	for _, r := range rows {
 		name := r.Size
@@ -372,16 +370,15 @@ var sweep = struct{ cycles, workers []int }{[]int{100, 300, 1000, 3000, 10_000},
 func benchSweep(out, progress io.Writer, total, runs int) (rows []*row) {
 	pools := []taskPool{taskPools[2], taskPools[0]}
 	bar := newProgress(progress, len(sweep.cycles)*len(sweep.workers)*len(pools)*runs)
-	t := newTable(out, isTerminal(out))
-	header, configs := table.Row{"ns/task, by workers"}, []table.ColumnConfig{}
+	t := newTable(out)
+	header := table.Row{"ns/task, by workers"}
 	for _, workers := range sweep.workers {
 		for _, p := range pools {
 			header = append(header, fmt.Sprintf("%s, %d", p.name, workers))
-			configs = append(configs, table.ColumnConfig{Number: len(header), Align: text.AlignRight})
 		}
 	}
 	t.AppendHeader(header)
-	t.SetColumnConfigs(configs)
+	t.right(2, len(header))
 	for _, cycles := range sweep.cycles {
 		load := flood(max(1, total/cycles), spinFor(cycles))
 		name := fmt.Sprint(cycles, " cycles")
@@ -414,7 +411,7 @@ func benchSweep(out, progress io.Writer, total, runs int) (rows []*row) {
 
 // printLatency prints how long after a rest a task starts, and what rest costs.
 func printLatency(out io.Writer, workers int) {
-	t := newTable(out, isTerminal(out))
+	t := newTable(out)
 	t.AppendHeader(table.Row{"after a rest of 2 ms", "p50", "p99", "CPU of a second's rest"})
 	for _, p := range []taskPool{filchPool("filch"), filchPool("filch, idle timeout 1s", filch.WithIdleTimeout(time.Second)),
 		filchPool("filch, busy poll", filch.WithBusyPoll()), taskPools[2], taskPools[3]} {

@@ -42,7 +42,7 @@ var Executors = []*Executor{
 	{Name: "semaphore", About: "a goroutine for a fork while fewer run than there are workers, else a call", start: startSemaphore},
 	{Name: "basic", About: "fixed workers on one locked queue", start: startBasic},
 	{Name: "filch", About: "filch.Func: Frame.Fork and Frame.Join; in the suite, what fits: par or asyncs as well", Cheap: true, start: onPool(inFunc), program: inFunc},
-	{Name: "filch-call", About: "the same, with Frame.Call where the others call by name", Cheap: true, start: onPool(inCall), program: inCall},
+	{Name: "filch-call", About: "the same, with Frame.Call where the others call by name", Cheap: true, Apart: true, start: onPool(inCall), program: inCall},
 	{Name: "filch-chain", About: "filch.Chain: Link.Fork and Link.TakeBack", Cheap: true, start: onPool(inChain), program: inChain},
 	{Name: "filch-join", About: "Worker.Join of two closures", start: onPool(inJoin), program: inJoin},
 	{Name: "strand", About: "package strand: strand.SpawnCall, without closures", Cheap: true, Apart: true, start: onPool(inStrand), program: inStrand},

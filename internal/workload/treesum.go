@@ -11,7 +11,7 @@ var treesum = &Workload{
 	Name:    "treesum",
 	About:   "the sum of a complete binary tree: forks around memory accesses",
 	Sizes:   []string{"1023", "131071", "1048575", "16777215"},
-	Default: []Default{{Size: "1023"}, {Size: "131071"}, {Size: "16777215", Heavy: true}},
+	Default: []Default{{Size: "1023"}, {Size: "131071"}, {Size: "1048575", Heavy: true}},
 	Prepare: func(size string, _ Env) (*Job, error) {
 		n, err := number("treesum", size, 1, 1<<28-1)
 		if err != nil {
