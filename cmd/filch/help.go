@@ -83,7 +83,8 @@ all. Where the terminal, or COLUMNS, is too narrow, columns are left out. The co
   peak      peak memory of the process
   steals    how often a worker got a fork of another one, in a run
   open      most children of a loop that were spawned and had not ended; only if it is counted`},
-	{"sim-columns", "the columns of filch sim", `The columns of filch sim:
+	{"sim-columns", "the columns of filch sim", `Of more than 40 runs, filch sim prints the speed-up by the number of workers. With -v, --columns or
+--summary, or of fewer runs, it prints a row for each:
 
   T1, Tinf    the work and the span of the DAG: all its steps, and those of its longest path
   time        how many steps the run took
@@ -141,6 +142,7 @@ func addHelp(root *cobra.Command) {
 }
 
 // reflow breaks the paragraphs of what commands say of themselves into lines of 100 columns. Lines that begin with a space stay.
+// Lists that flags have by default lose their brackets.
 func reflow(c *cobra.Command) {
 	var all []string
 	for _, paragraph := range strings.Split(c.Long, "\n\n") {
@@ -150,6 +152,11 @@ func reflow(c *cobra.Command) {
 		all = append(all, paragraph)
 	}
 	c.Long = strings.Join(all, "\n\n")
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) { // a list is shown as one writes it
+		if f.DefValue != "[]" {
+			f.DefValue = strings.TrimSuffix(strings.TrimPrefix(f.DefValue, "["), "]")
+		}
+	})
 	for _, sub := range c.Commands() {
 		reflow(sub)
 	}

@@ -23,6 +23,9 @@ func TestHelpFitsATerminal(t *testing.T) {
 		if len(lines) > 40 {
 			t.Errorf("help %v has %d lines", path, len(lines))
 		}
+		if strings.Contains(out.String(), "(default [") {
+			t.Errorf("help %v shows a list by default that one cannot write:\n%s", path, out.String())
+		}
 		for _, line := range lines {
 			if n := utf8.RuneCountInString(line); n > 100 {
 				t.Errorf("help %v: %d columns: %s", path, n, line)

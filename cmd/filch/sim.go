@@ -36,6 +36,7 @@ type simOptions struct {
 	finest     time.Duration
 	tune       bool
 	markdown   bool
+	verbose    bool
 }
 
 const simText = `Sim runs computations under schedulers in simulated time, and checks that every node ran once. A step is
@@ -80,7 +81,7 @@ func simCommand() *cobra.Command {
 		},
 	}
 	o.add(cmd.Flags())
-	for _, rare := range []string{"central-cost", "inside", "priority", "yield", "yield-first", "step", "finest"} {
+	for _, rare := range []string{"shared-cache", "central-cost", "inside", "priority", "yield", "yield-first", "step", "finest"} {
 		cmd.Flags().Lookup(rare).Hidden = true // in "filch help sim-machines"
 	}
 	return cmd
@@ -107,6 +108,7 @@ func (o *simOptions) add(f *pflag.FlagSet) {
 	f.IntVar(&o.efficiency, "efficiency", 0, "find the steps of a leaf for so many `percent` of efficiency")
 	f.StringArrayVar(&o.record, "record", nil, "`workload` of filch bench to record and simulate, or a graph in ns")
 	f.BoolVar(&o.tune, "tune", false, "compare the pool's policies with others")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print a row for each run, however many")
 	f.BoolVar(&o.markdown, "markdown", false, "with --record and --tune: tables in Markdown")
 	f.IntVar(&o.runs, "runs", 9, "with --record: recordings, and runs of each kind")
 	f.DurationVar(&o.finest, "finest", 200*time.Nanosecond, "with --record: what takes no longer is one node")
@@ -133,7 +135,11 @@ func (s *simulation) run(stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	printSim(stdout, results, s.show, s.summary)
+	if len(results) > fewRows && s.show == nil && s.summary == "" && !s.verbose {
+		printSpeedups(stdout, results)
+	} else {
+		printSim(stdout, results, s.show, s.summary)
+	}
 	return s.write(results, simCharts(results, s.dags, s.show, s.summary))
 }
 

@@ -47,6 +47,9 @@ var simColumns = []simColumn{
 		when: func(r *sim.Result) bool { return r.Wasted > 0 }},
 }
 
+// speedUp is the column of that name.
+var speedUp = simColumns[slices.IndexFunc(simColumns, func(c simColumn) bool { return c.name == "speed-up" })]
+
 func whole(x float64) string      { return fmt.Sprintf("%.0f", x) }
 func hundredths(x float64) string { return fmt.Sprintf("%.2f", x) }
 func percent(x float64) string    { return fmt.Sprintf("%.0f%%", 100*x) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -60,6 +61,48 @@ func printSim(out io.Writer, results []*sim.Result, columns []simColumn, summary
 		t.AppendRow(row)
 	}
 	t.Render()
+}
+
+// printSpeedups prints a row for each DAG and scheduler, with the speed-up on each number of workers: the mean of runs that differ in the seed alone.
+func printSpeedups(out io.Writer, results []*sim.Result) {
+	var workers []int
+	for _, r := range results {
+		if !slices.Contains(workers, r.Workers) {
+			workers = append(workers, r.Workers)
+		}
+	}
+	slices.Sort(workers)
+	say(out, "Speed-up, T1/time, by the number of workers, in simulated time. No scheduler gains more than T1/Tinf, the parallelism of the DAG.")
+	fmt.Fprintln(out)
+	t := newTable(out)
+	head := table.Row{"DAG", "scheduler", "T1/Tinf"}
+	for _, n := range workers {
+		head = append(head, n)
+	}
+	t.AppendHeader(head)
+	t.right(3, len(head))
+	t.first = []int{3}
+	g := groups{t: t}
+	var row table.Row
+	runs := alike(results)
+	for i, same := range runs {
+		r := same[0]
+		if like := func(x *sim.Result) bool {
+			return x.DAG == r.DAG && x.Scheduler == r.Scheduler && x.Topology == r.Topology
+		}; i == 0 || !like(runs[i-1][0]) {
+			if row != nil {
+				t.AppendRow(row)
+			}
+			g.begins(r.DAG)
+			row = make(table.Row, len(head))
+			row[0], row[1], row[2] = r.DAG, strings.TrimSpace(r.Scheduler+" "+r.Topology), digits(float64(r.T1)/float64(r.Tinf))
+		}
+		row[3+slices.Index(workers, r.Workers)] = digits(speedUp.summary("mean", same))
+	}
+	t.AppendRow(row)
+	t.Render()
+	fmt.Fprintln(out)
+	say(out, "Each run, with its idle time and steals: -v. Pictures: --svg FOLDER.")
 }
 
 // listSim prints what there is to simulate.

@@ -48,6 +48,19 @@ func TestSimWritesResults(t *testing.T) {
 	}
 }
 
+// Of many runs there is a row for each DAG and scheduler, unless all are asked for.
+func TestSimComparesSchedulersByWorkers(t *testing.T) {
+	args := []string{"sim", "--dag", "fib=10", "--dag", "loop=100", "--scheduler", "child,pool,central", "--workers", "1..64"}
+	_, short, _ := invoke(t, args...)
+	if n := strings.Count(short, "loop=100"); n != 3 || !strings.Contains(short, "No scheduler gains more than T1/Tinf") {
+		t.Errorf("%d rows of loop in\n%s", n, short)
+	}
+	_, all, _ := invoke(t, append(args, "-v")...)
+	if n := strings.Count(all, "loop=100"); n != 3*7 || !strings.Contains(all, "idle") {
+		t.Errorf("%d rows of loop in\n%s", n, all)
+	}
+}
+
 func TestSimIsTheSameForTheSameSeed(t *testing.T) {
 	first, _ := simulate(t, 0, "--dag", "uts=6", "--workers", "16", "--seed", "7", "--scheduler", "pool,child")
 	second, _ := simulate(t, 0, "--dag", "uts=6", "--workers", "16", "--seed", "7", "--scheduler", "pool,child")
