@@ -28,6 +28,25 @@ func TestThePageIsThereWhileTheWorkloadRuns(t *testing.T) {
 	})
 }
 
+// Without a workload something of all kinds runs.
+func TestTheDemonstrationKeepsWorkersBusy(t *testing.T) {
+	o := liveOptions{address: "127.0.0.1:0", workers: 2}
+	withPage(t, func(ctx context.Context, out io.Writer) error { return showDemonstration(ctx, out, o) }, func(line string) {
+		if status, page := fetch(t, strings.TrimSpace(line)); status != http.StatusOK || !strings.HasPrefix(page, "<!doctype html>") {
+			t.Errorf("fetch(t, url): %d, %.50q", status, page)
+		}
+	})
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	manyTasks(t.Context(), p, 1)
+	if s := p.Stats(); s.Tasks.Done < 32 || s.Tasks.Failed > 0 {
+		t.Errorf("%d tasks done, %d failed", s.Tasks.Done, s.Tasks.Failed)
+	}
+	if n := tree.Call(p, branch{seed: 1, depth: 8, step: 1}); n < 4 {
+		t.Errorf("the tree has %d leaves", n)
+	}
+}
+
 // The address that is printed can be opened.
 func TestTheAddressThatIsPrintedCanBeOpened(t *testing.T) {
 	for _, test := range []struct {
@@ -64,7 +83,8 @@ func TestTheAddressThatIsPrintedCanBeOpened(t *testing.T) {
 // What cannot be shown is told in a line, with status 2.
 func TestLiveCalledWrongly(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                              "live: name one workload, not 0",
+		"--size 3":                      "live: --size is for a workload",
+		"--workers 0":                   "--workers 0: the number of workers",
 		"fib fft":                       "live: name one workload, not 2",
 		"nothing":                       `unknown workload "nothing"`,
 		"fib --size x":                  `fib: size "x" is not a number`,

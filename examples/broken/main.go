@@ -16,7 +16,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/filch-go/filch"
@@ -70,29 +69,18 @@ func run(args []string, after time.Duration, out, stderr io.Writer) int {
 	return 0
 }
 
-// serve serves the live page, and begins the program when somebody opens it. It returns only if it cannot listen.
+// serve serves the live page of a program that is stuck already. It returns only if it cannot listen.
 func serve(name string, out, stderr io.Writer) int {
 	l, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
 		fmt.Fprintln(stderr, "broken:", err)
 		return 1
 	}
-	fmt.Fprintf(out, "http://%s/\n", l.Addr())
-	fmt.Fprintln(stderr, "broken:", http.Serve(l, page(name)))
-	return 1
-}
-
-// page returns the live page of a program that begins when the page is asked for its events.
-func page(name string) http.Handler {
 	p := filch.New(append(programs[name].options, filch.WithName(name))...)
-	var once sync.Once
-	show := live.Handler(p)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/events") {
-			once.Do(func() { time.AfterFunc(time.Second, func() { programs[name].broken(p) }) }) // the recording begins now
-		}
-		show.ServeHTTP(w, r)
-	})
+	programs[name].broken(p)
+	fmt.Fprintf(out, "http://%s/\n", l.Addr())
+	fmt.Fprintln(stderr, "broken:", http.Serve(l, live.Handler(p)))
+	return 1
 }
 
 // begin begins the program with that name on a pool of its own.

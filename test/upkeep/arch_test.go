@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"examples/broken":          {"", "trace", "trace/live"},
 	"trace":                    {"", "internal/clock", "internal/event"},
 	"trace/graph":              {"", "internal/sim/record"},
-	"trace/live":               {"", "internal/event", "internal/guard", "internal/page", "trace"},
+	"trace/live":               {"", "internal/event", "internal/guard", "internal/page", "internal/tell", "trace"},
 	"examples/tiers":           {""},
 	"examples/wordcount":       {"", "par"},
 	"internal/conform":         {},

@@ -83,7 +83,7 @@ func brokenSays(t *testing.T) string {
 			_, text, _ := strings.Cut(part, "\nOn the page, ")
 			text, _, _ = strings.Cut(text, "\n\n")
 			for _, q := range quoted.FindAllStringSubmatch(text, -1) {
-				says[m[1]] = append(says[m[1]], q[1])
+				says[m[1]] = append(says[m[1]], strings.Join(strings.Fields(q[1]), " "))
 			}
 		}
 	}

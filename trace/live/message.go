@@ -7,7 +7,6 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/event"
-	"github.com/filch-go/filch/internal/page"
 )
 
 // A maker makes messages. Each is self-contained, because a page may miss any. Most of a message is lists of numbers,
@@ -84,11 +83,6 @@ func (m *maker) part(p *event.Part) []byte {
 	m.value("names", m.list)
 	m.value("stats", m.pool.Stats())
 	return append(m.b, "}\n\n"...)
-}
-
-// look appends a message with what the pool is doing.
-func (m *maker) look(message []byte, l event.Look) []byte {
-	return append(message, page.Event("look", l)...)
 }
 
 func (m *maker) field(name string, n int64) {

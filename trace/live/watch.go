@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	between    = time.Second // minimum time between looks at the pool
+	between    = time.Second // minimum time between looks at the pool, and between verdicts
 	lookEffort = 100         // and the minimum in multiples of the time that a look takes
 )
 
@@ -41,12 +41,23 @@ func (w *watch) Start() (message func() []byte) {
 	w.rec.Start()
 	follower := event.Follow(w.rec)
 	m := maker{pool: w.pool}
-	next := time.Now()
+	var (
+		looks, judges time.Time // when the next is due
+		look          event.Look
+		judge         judge
+	)
 	return func() []byte {
 		message := m.part(follower.Next(w.h.events))
-		if now := time.Now(); !now.Before(next) {
-			message = m.look(message, w.source.Look())
-			next = now.Add(max(between, lookEffort*time.Since(now)))
+		now := time.Now()
+		if !now.Before(looks) {
+			look = w.source.Look()
+			message = append(message, page.Event("look", look)...)
+			looks = now.Add(max(between, lookEffort*time.Since(now)))
+		}
+		judge.note(now, w.pool.Stats())
+		if !now.Before(judges) {
+			message = append(message, page.Event("verdict", judge.judge(look))...)
+			judges = now.Add(between)
 		}
 		return message
 	}

@@ -157,6 +157,14 @@ export class Shell {
     this.restyle();
   }
 
+  // explain shows on the page what its parts are, or no more.
+  explain() {
+    const on = root.dataset.explained === undefined;
+    if (on) root.dataset.explained = "";
+    else delete root.dataset.explained;
+    $("explain").setAttribute("aria-pressed", String(on));
+  }
+
   restyle() {
     this.app.restyle();
     this.dirty = true;
@@ -182,12 +190,13 @@ export class Shell {
     $("save").addEventListener("click", () => this.save());
     $("open").addEventListener("click", () => $("file").click());
     $("file").addEventListener("change", () => { if ($("file").files[0]) this.openFile($("file").files[0]); $("file").value = ""; });
+    $("explain").addEventListener("click", () => this.explain());
     $("theme").addEventListener("click", () => this.changeTheme());
     $("filter").addEventListener("input", () => this.filter($("filter").value));
     addEventListener("keydown", (e) => this.key(e));
     new ResizeObserver(() => { this.app.resize(); this.dirty = true; }).observe(document.body);
     this.keys = {
-      " ": () => this.pause(!this.paused), "/": () => $("filter").focus(), s: () => this.save(), o: () => $("open").click(), t: () => this.changeTheme(),
+      " ": () => this.pause(!this.paused), "/": () => $("filter").focus(), s: () => this.save(), o: () => $("open").click(), t: () => this.changeTheme(), "?": () => this.explain(),
     };
   }
 

@@ -17,7 +17,7 @@ export function count(n) {
   return n >= 10 || Number.isInteger(n) ? n.toFixed(0) : n.toFixed(1);
 }
 
-// rows makes a table's body have these rows. A cell is a text, or a text and a class. Text is only ever set as text.
+// rows makes a table's body have these rows. A cell is a text, or a text, a class and a longer text. Text is only ever set as text.
 export function rows(body, all) {
   while (body.rows.length > all.length) body.deleteRow(-1);
   while (body.rows.length < all.length) body.insertRow();
@@ -25,11 +25,9 @@ export function rows(body, all) {
     const row = body.rows[i];
     while (row.cells.length < cells.length) row.insertCell();
     cells.forEach((of, k) => {
-      const cell = row.cells[k], [text, kind] = Array.isArray(of) ? of : [of ?? "", ""];
-      if (cell.textContent !== text) {
-        cell.textContent = text;
-        cell.title = text;
-      }
+      const cell = row.cells[k], [text, kind, whole = text] = Array.isArray(of) ? of : [of ?? "", ""];
+      if (cell.textContent !== text) cell.textContent = text;
+      if (cell.title !== whole) cell.title = whole;
       if (cell.className !== kind) cell.className = kind;
     });
   });

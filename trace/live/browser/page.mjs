@@ -29,6 +29,11 @@ const hash = (id) => page.evaluate((id) => {
 }, id);
 const store = (f, ...args) => page.evaluate(`import("./app.js").then((m) => (${f})(m.store, m.lanes, ...${JSON.stringify(args)}))`);
 
+// The broken programs get stuck now; their pages are opened 20 s later.
+const stuck = Object.fromEntries(Object.keys(JSON.parse(says)).map((name) => [name, spawn(broken, ["-page", name], { stdio: ["ignore", "pipe", "inherit"] })]));
+const begun = Date.now();
+const wide = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
 await end(async () => {
   await step("loads", async () => {
     await page.goto(url);
@@ -38,7 +43,8 @@ await end(async () => {
     await until(() => Number(document.documentElement.dataset.drawn) > 8);
     assert.ok(await colours("lanes") > 5, "the lanes are blank");
     assert.ok(await store("(s) => s.spans.length") > 20, "there are no spans");
-    assert.ok(await page.$eval("#tiles", (e) => e.children.length) >= 8);
+    assert.equal(await page.$eval("#tiles", (e) => e.children.length), 6);
+    await until(() => /busy|idle/.test(document.querySelector("#verdict strong").textContent) && ["busy", "slow", "idle"].includes(document.getElementById("verdict").dataset.kind));
     await until(() => document.querySelectorAll("#times tbody tr").length > 0);
     await until(() => document.querySelectorAll("#runs tbody tr").length > 0);
     assert.ok(await page.$("#through canvas") && await page.$("#queues canvas"));
@@ -66,6 +72,28 @@ await end(async () => {
     await page.keyboard.press("Space");
   });
   await step("accessible", noViolations);
+  await step("explains", async () => {
+    await page.keyboard.press("?");
+    assert.ok(await page.$$eval(".what", (all) => all.length >= 6 && all.every((e) => e.offsetHeight > 0)), "what is explained is not shown");
+    await page.click("#verdict summary");
+    assert.ok(await page.$eval("#verdict ul", (e) => e.offsetHeight > 0 && e.children.length > 0), "there is no reason");
+    await page.click("#more summary");
+    for (const width of [360, 768, 1280, 1920]) {
+      await page.setViewport({ width, height: 1000 });
+      await new Promise((r) => setTimeout(r, 300));
+      assert.ok(await wide() <= 0, `it is wider than ${width}`);
+      for (const name of ["light", "dark"]) {
+        await theme(name);
+        await noViolations();
+        await screenshot(`explained-${width}-${name}`);
+      }
+    }
+    await page.setViewport({ width: 1280, height: 1000 });
+    await page.keyboard.press("?");
+    assert.ok(await page.$$eval(".what", (all) => all.every((e) => e.offsetHeight === 0)));
+    await page.click("#verdict summary");
+    await page.click("#more summary");
+  });
   await step("screenshots", async () => {
     await theme("light");
     await screenshot("light");
@@ -184,7 +212,10 @@ await end(async () => {
     await page.select("#pool", "1");
     await page.evaluate(() => import("./app.js").then((m) => { m.lanes.width = 1e9; }));
     await until(() => import("./app.js").then((m) => m.store.workers >= 64 && m.store.spans.length > 3000));
-    assert.ok(await store("(s, l) => l.count") >= 64);
+    assert.ok(await store("(s, l) => l.shown.length + l.idle") >= 64);
+    await page.keyboard.press("f");
+    await until(() => import("./app.js").then(({ lanes }) => !lanes.idle && lanes.shown.length >= 64));
+    await page.keyboard.press("f");
     await theme("light");
     await screenshot("64-light");
     await theme("dark");
@@ -268,14 +299,15 @@ await end(async () => {
   });
   await step("broken programs", async () => {
     setOutage(true); // each ends before its page does
+    await new Promise((r) => setTimeout(r, begun + 20_000 - Date.now()));
     for (const [name, texts] of Object.entries(JSON.parse(says))) {
-      const program = spawn(broken, ["-page", name], { stdio: ["ignore", "pipe", "inherit"] });
+      const program = stuck[name];
       try {
         await page.goto((await createInterface({ input: program.stdout })[Symbol.asyncIterator]().next()).value);
         await until((texts) => import("./app.js").then(({ store, lanes }) => {
           const tiles = [...document.querySelectorAll("#tiles div")].map((d) => `${d.children[1].textContent} ${d.children[0].textContent}`);
-          const open = store.open.map((s) => lanes.tell({ ...s, end: store.t, open: true }));
-          const text = [...tiles, ...open, document.getElementById("waits").innerText, document.getElementById("runs").innerText].join("\n");
+          const open = store.going().map((s) => lanes.tell({ ...s, end: store.t, open: true }));
+          const text = [document.querySelector("#verdict strong").textContent, ...tiles, ...open, document.getElementById("waits").innerText, document.getElementById("runs").innerText].join("\n");
           return texts.every((t) => text.includes(t));
         }), texts);
         await screenshot(`broken-${name}`);
@@ -289,4 +321,4 @@ await end(async () => {
     setOutage(false);
   });
   await step("console", () => assert.deepEqual(said, []));
-}, () => rmSync(downloads, { recursive: true, force: true }));
+}, () => { for (const program of Object.values(stuck)) program.kill(); rmSync(downloads, { recursive: true, force: true }); });

@@ -5,7 +5,7 @@ import { Store } from "./store.js";
 import { span, count } from "./text.js";
 import { Lanes } from "./lanes.js";
 import { Charts, drawSteals } from "./charts.js";
-import { showTiles, showTimes, showRuns, showLegend } from "./tables.js";
+import { showVerdict, showTiles, showTimes, showRuns, showLegend } from "./tables.js";
 
 export const store = new Store();
 export const lanes = new Lanes($("lanes"), store);
@@ -16,7 +16,7 @@ const shell = new Shell({
   store, draw, events: () => `events?pool=${Number($("pool").value) || 0}`, gone: () => { $("pool").selectedIndex = 0; }, counts: "part",
   kinds: {
     hello: (data) => { Object.assign(store, { pools: data.pools, sorts: data.sorts, pool: data.pool }); select(store.pools, store.pool); },
-    part: (data) => store.add(data), look: (data) => store.see(data), missed: (n) => { store.missed += n; },
+    part: (data) => store.add(data), look: (data) => store.see(data), verdict: (data) => { store.verdict = data; }, missed: (n) => { store.missed += n; },
   },
   opened() {
     lanes.follow();
@@ -31,22 +31,29 @@ const shell = new Shell({
     "+": () => lanes.zoom(.5), "=": () => lanes.zoom(.5), "-": () => lanes.zoom(2), 0: () => lanes.follow(),
     ArrowLeft: () => lanes.move(-lanes.width / 8), ArrowRight: () => lanes.move(lanes.width / 8),
     "[": () => choose(lanes.beside(-1) ?? lanes.span), "]": () => choose(lanes.beside(1) ?? lanes.span),
-    Escape: () => choose(null),
+    Escape: () => choose(null), f: () => fold(!lanes.folds),
   },
   ofTarget: (at) => at === canvas && ofCanvas,
 });
 const ofCanvas = {
-  ArrowUp: () => { lanes.chosen = Math.max(lanes.first, lanes.chosen - 1); },
-  ArrowDown: () => { lanes.chosen = Math.min(lanes.first + lanes.count - 1, lanes.chosen + 1); },
+  ArrowUp: () => lanes.choose(-1),
+  ArrowDown: () => lanes.choose(1),
 };
 
 // receive takes an event of the server.
 export const receive = (kind, data) => shell.receive(kind, data);
 
-$("pool").addEventListener("change", () => { store.clear(); lanes.follow(); lanes.span = null; shell.connect(); });
+$("pool").addEventListener("change", () => { store.clear(); lanes.follow(); choose(null); shell.connect(); });
 $("in").addEventListener("click", () => { lanes.zoom(.5); shell.dirty = true; });
 $("out").addEventListener("click", () => { lanes.zoom(2); shell.dirty = true; });
 $("now").addEventListener("click", () => { lanes.follow(); shell.dirty = true; });
+
+function fold(on) {
+  lanes.folds = on;
+  $("fold").setAttribute("aria-pressed", String(on));
+  shell.dirty = true;
+}
+$("fold").addEventListener("click", () => fold(!lanes.folds));
 
 function choose(s) {
   lanes.span = s;
@@ -62,7 +69,7 @@ function choose(s) {
 const canvas = $("lanes"), tip = $("tip"), pointers = new Map();
 canvas.addEventListener("pointerdown", (e) => { pointers.set(e.pointerId, e); canvas.setPointerCapture(e.pointerId); });
 for (const over of ["pointerup", "pointercancel"]) canvas.addEventListener(over, (e) => pointers.delete(e.pointerId));
-canvas.addEventListener("pointerleave", () => { tip.hidden = true; lanes.span = null; shell.dirty = true; });
+canvas.addEventListener("pointerleave", () => { tip.hidden = true; lanes.span = lanes.pointed = null; shell.dirty = true; });
 canvas.addEventListener("pointermove", (e) => {
   const before = pointers.get(e.pointerId), perPixel = lanes.width / (lanes.w - lanes.gutter);
   if (before && pointers.size === 1) lanes.move((before.offsetX - e.offsetX) * perPixel);
@@ -87,9 +94,11 @@ canvas.addEventListener("wheel", (e) => {
 function hover(x, y) {
   const mark = lanes.markUnder(x, y), s = mark ? null : lanes.under(x, y);
   lanes.span = s;
-  tip.hidden = !s && !mark;
+  lanes.pointed = lanes.workerAt(y);
+  const text = mark || (s ? lanes.tell(s) : x < lanes.gutter ? lanes.tellLane(y) : "");
+  tip.hidden = !text;
   if (tip.hidden) return;
-  tip.textContent = mark || lanes.tell(s);
+  tip.textContent = text;
   tip.style.left = `${Math.max(0, Math.min(x + 12, lanes.w - tip.offsetWidth - 4))}px`;
   tip.style.top = `${y + 16}px`;
 }
@@ -97,12 +106,13 @@ function hover(x, y) {
 // draw draws everything, but the tables once a second.
 export function draw(now = performance.now()) {
   lanes.draw();
-  $("window").textContent = `${span(lanes.width)} up to ${lanes.end === null ? "now" : `${(lanes.end / 1e9).toFixed(3)} s`}`;
+  showVerdict($("verdict"), store);
+  $("window").textContent = `${span(lanes.width)} up to ${lanes.end === null ? "now" : `${(lanes.end / 1e9).toFixed(3)} s`}, ${lanes.part(lanes.busyInAll())} busy`;
   $("now").disabled = lanes.end === null;
   stale = now - slow < 1000;
   if (stale) return;
   slow = now;
-  showTiles($("tiles"), store);
+  showTiles($("tiles"), $("figures"), store);
   showTimes($("times"), store, lanes);
   showLegend($("legend"), store, lanes, (name) => shell.filter(lanes.filter === name.toLowerCase() ? "" : name));
   showRuns($("runs"), $("waits"), store);

@@ -3,6 +3,7 @@
 import { span } from "./text.js";
 
 const AXIS = 20; // height of the axis
+const IDLE = 16; // and of the line for idle workers
 const SHORTEST = 1e3, LONGEST = 600e9; // times to show
 const LEVELS = 6; // depths that look different
 const MOST_ARROWS = 600;
@@ -12,6 +13,26 @@ const COLOURS = 8;
 const looks = { place: "place", call: "body", task: "body", fork: "body", help: "body", "own fork": "body", join: "spin", wait: "wait", search: "search" };
 
 const laneName = (worker) => (worker < 0 ? "no worker" : `worker ${worker}`);
+const LEAST_FOLDED = 4; // so many idle lanes are one
+
+// short leaves the function of a Go symbol: "runTasksBody" of "example.com/a/b.runTasksBody". Other names stay.
+export const short = (name) => name.replace(/\S*\/[^\s./]*\.(?=\S)|\bmain\.(?=\S)/g, "");
+
+// fitting shortens a name further: without its package, and then by its end.
+function fitting(name, letters) {
+  const label = name.length > letters ? name.replace(/^\w+\.(?=[\w(])/, "") : name;
+  return label.length > letters ? `${label.slice(0, letters - 1)}…` : label;
+}
+
+// arrow adds one to the path, from one lane to the edge of another.
+function arrow(c, x0, y0, x1, y1, up) {
+  const tip = up ? y1 + 4 : y1 - 4;
+  c.moveTo(x0, y0);
+  c.lineTo(x1, tip);
+  c.moveTo(x1 - 2.5, tip);
+  c.lineTo(x1, y1);
+  c.lineTo(x1 + 2.5, tip);
+}
 
 export class Lanes {
   constructor(canvas, store) {
@@ -24,14 +45,87 @@ export class Lanes {
     this.matches = []; // by name, whether it does
     this.chosen = 0; // a lane
     this.span = null; // that the pointer or the keyboard has chosen
+    this.pointed = null; // the worker whose lane the pointer is on
+    this.folds = true;
+    this.shown = [0]; // the workers that have lanes, and
+    this.rows = new Map([[0, 0]]); // the lane of each
+    this.idle = 0; // workers without one: nothing was seen of them in the time shown
+    this.busy = new Float64Array(1); // of the time shown, by lane
     this.visible = new Int32Array(store.spans.size);
     this.arrowsDrawn = 0;
     this.resize();
   }
 
-  // first and count tell which workers have lanes.
-  get first() { return -this.store.nobody; }
-  get count() { return Math.max(1, this.store.workers - this.first); }
+  // count tells how many lanes there are, and whether there is a line for the workers that have none.
+  get count() { return `${this.shown.length} ${this.idle > 0}`; }
+  get last() { return this.y0(this.shown.length); } // the end of the lanes of workers
+
+  // settle finds which workers have lanes, and how busy each was, from the first n spans that are visible.
+  settle(n) {
+    const first = -this.store.nobody, all = Math.max(1, this.store.workers - first), used = new Uint8Array(all), { left, right } = this;
+    const BUCKETS = 256, per = this.width / BUCKETS, covered = new Float32Array(all * BUCKETS), looks = this.store.sorts.map((_, i) => this.look(i));
+    const waited = new Float64Array(all);
+    const cover = (worker, begin, end) => {
+      const from = Math.max(0, (begin - left) / per), to = Math.min(BUCKETS, (end - left) / per);
+      for (let b = Math.floor(from); b < to; b++) {
+        const at = (worker - first) * BUCKETS + b;
+        covered[at] = Math.min(1, covered[at] + Math.min(to, b + 1) - Math.max(from, b));
+      }
+    };
+    this.each(n, (worker, sort, depth, begin, end) => {
+      if (worker < first || worker - first >= all) return;
+      if (looks[sort] !== "search") used[worker - first] = 1;
+      if (looks[sort] === "body" && depth <= 1) cover(worker, begin, end);
+      else if (looks[sort] === "wait") waited[worker - first] += Math.min(right, end) - Math.max(left, begin);
+    });
+    const unseen = new Float64Array(all), g = this.store.gaps;
+    for (let i = 0; i < g.length; i++) {
+      if (g.end[i] < left || g.begin[i] > right || g.worker[i] < first || g.worker[i] - first >= all) continue;
+      used[g.worker[i] - first] = 1;
+      unseen[g.worker[i] - first] += Math.min(right, g.end[i]) - Math.max(left, g.begin[i]);
+    }
+    for (const [worker, queued] of this.store.queues) if (queued > 0 && worker >= 0 && worker - first < all) used[worker - first] = 1;
+    const idle = used.reduce((n, u) => n + 1 - u, 0), folds = this.folds && idle >= LEAST_FOLDED;
+    this.shown = [];
+    this.rows.clear();
+    for (let i = 0; i < all; i++) if (used[i] || !folds) { this.rows.set(first + i, this.shown.length); this.shown.push(first + i); }
+    this.idle = folds ? idle : 0;
+    const known = Math.min(this.width, this.store.t - Math.max(left, this.store.begun ?? left));
+    this.busy = Float64Array.from(this.shown, (worker) => {
+      let sum = 0;
+      if (unseen[worker - first] > .8 * known) return NaN; // too little was seen of it
+      for (let b = 0; b < BUCKETS; b++) sum += covered[(worker - first) * BUCKETS + b];
+      return Math.max(0, Math.min(1, (sum * per - waited[worker - first]) / Math.max(1, known - unseen[worker - first])));
+    });
+  }
+
+  // busyInAll returns which part of the time shown the workers were busy, of as many as may run at once.
+  busyInAll() {
+    let sum = 0, unknown = 0;
+    this.shown.forEach((worker, i) => { if (worker >= 0) Number.isNaN(this.busy[i]) ? unknown++ : sum += this.busy[i]; });
+    const known = this.store.workers - unknown;
+    return known > 0 ? Math.min(1, (sum * this.store.workers) / known / Math.max(1, this.store.stats?.Workers ?? 1)) : NaN;
+  }
+  part(x) { return Number.isNaN(x) ? "–" : `${Math.round(100 * x)}%`; }
+
+  // choose moves to another lane.
+  choose(step) {
+    const at = (this.rows.get(this.chosen) ?? 0) + step;
+    this.chosen = this.shown[Math.max(0, Math.min(this.shown.length - 1, at))];
+  }
+
+  // workerAt returns whose lane is at that height, or null.
+  workerAt(y) { return y < AXIS ? null : this.shown[Math.floor((y - AXIS) / this.lane)] ?? null; }
+
+  // tellLane returns what there is to say of the lane at that height.
+  tellLane(y) {
+    const worker = this.workerAt(y), most = this.store.stats?.Workers ?? 0;
+    if (worker === null) return y > this.last && this.idle ? `${this.idle} workers did nothing in the time shown. F shows their lanes.` : "";
+    if (worker < 0) return "Tasks on goroutines that are no workers: LongRunning, or run in place by who waits for them.";
+    const queued = this.store.queues.get(worker) ?? 0;
+    return `${laneName(worker)}, busy ${this.part(this.busy[this.rows.get(worker)])} of the time shown${queued ? `, ${queued} tasks in its queue` : ""}`
+      + (worker >= most ? `\nThe pool runs ${most} at once. This one takes the place of one that waits.` : "");
+  }
 
   get right() { return this.end ?? this.store.t; }
   get left() { return this.right - this.width; }
@@ -48,11 +142,11 @@ export class Lanes {
 
   resize() {
     const width = this.canvas.parentElement.clientWidth || 800;
-    const count = this.count;
-    const narrow = width < 600;
-    this.gutter = narrow ? 34 : 78;
+    const count = this.shown.length, narrow = width < 600;
+    this.narrow = narrow;
+    this.gutter = narrow ? 64 : 124;
     this.lane = Math.max(count > 128 ? 5 : 8, Math.min(26, Math.floor((narrow ? 420 : 520) / count)));
-    const height = AXIS + count * this.lane + 2, ratio = Math.min(2, window.devicePixelRatio || 1);
+    const height = AXIS + count * this.lane + (this.idle ? IDLE : 0) + 2, ratio = Math.min(2, window.devicePixelRatio || 1);
     if (this.w !== width || this.h !== height || this.ratio !== ratio) {
       Object.assign(this, { w: width, h: height, ratio });
       this.canvas.width = Math.round(width * ratio);
@@ -73,7 +167,8 @@ export class Lanes {
   }
 
   x(t) { return this.gutter + ((t - this.left) / this.width) * (this.w - this.gutter); }
-  y(worker) { return AXIS + (worker - this.first) * this.lane; }
+  y0(row) { return AXIS + row * this.lane; }
+  y(worker) { return this.y0(this.rows.get(worker) ?? -1000); } // out of sight if it has no lane
   time(x) { return this.left + ((x - this.gutter) / (this.w - this.gutter)) * this.width; }
 
   // zoom shows factor times as much time around x; without x, around the middle, or up to now.
@@ -97,16 +192,17 @@ export class Lanes {
   follow() { this.end = null; }
 
   draw() {
+    const c = this.ctx, s = this.store.spans, { left, right } = this;
+    let n = 0;
+    for (let i = 0; i < s.length; i++) if (s.end[i] >= left && s.begin[i] <= right) this.visible[n++] = i;
+    this.settle(n);
     if (this.lanesDrawn !== this.count) {
       this.resize();
       this.lanesDrawn = this.count;
     }
-    const c = this.ctx, s = this.store.spans, { left, right } = this;
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     c.fillStyle = this.card;
     c.fillRect(0, 0, this.w, this.h);
-    let n = 0;
-    for (let i = 0; i < s.length; i++) if (s.end[i] >= left && s.begin[i] <= right) this.visible[n++] = i;
     c.save();
     c.beginPath();
     c.rect(this.gutter, 0, this.w - this.gutter, this.h);
@@ -163,28 +259,28 @@ export class Lanes {
       const i = this.visible[k];
       f(s.worker[i], s.sort[i], s.depth[i], s.begin[i], s.end[i], s.name[i], s.crashed[i]);
     }
-    for (const o of this.store.open) if (o.begin <= this.right) f(o.worker, o.sort, o.depth, o.begin, this.store.t, o.name, 0);
+    for (const o of this.store.going()) if (o.begin <= this.right) f(o.worker, o.sort, o.depth, o.begin, this.store.t, o.name, 0, o.since);
   }
 
   bodies(n, matching) {
     const c = this.ctx, looks = this.store.sorts.map((_, i) => this.look(i));
     const inset = this.lane >= 20 ? 2 : this.lane >= 12 ? 1 : .5, text = this.lane >= 12;
     const rows = Array.from({ length: LEVELS }, () => []);
-    const drawn = new Float64Array(this.count * LEVELS).fill(-1);
-    this.each(n, (worker, sort, depth, begin, end, name, crashed) => {
+    const drawn = new Float64Array(this.shown.length * LEVELS).fill(-1);
+    this.each(n, (worker, sort, depth, begin, end, name, crashed, since) => {
       const look = looks[sort];
       if (look !== "body" && look !== "place") return;
-      const level = Math.min(depth, LEVELS - 1), at = (worker - this.first) * LEVELS + level;
+      const level = Math.min(depth, LEVELS - 1), at = (this.rows.get(worker) ?? -1) * LEVELS + level;
       if (at < 0 || at >= drawn.length || (look === "body" && this.match(name) !== matching)) return;
       const x = Math.max(this.gutter - 2, this.x(begin)), right = Math.min(this.w + 2, Math.max(this.x(end), x + 1));
       if (right <= drawn[at] && !crashed) return; // there is a span in this pixel
       drawn[at] = Math.floor(right);
-      rows[level].push([worker, look, x, right, name, crashed]);
+      rows[level].push([worker, look, x, right, name, crashed, since]);
     });
     c.textBaseline = "middle";
     c.font = `${Math.min(12, this.lane - 5)}px system-ui, sans-serif`;
     for (let level = 0; level < LEVELS; level++) {
-      for (const [worker, look, x, right, name, crashed] of rows[level]) {
+      for (const [worker, look, x, right, name, crashed, since] of rows[level]) {
         const y = this.y(worker) + 1 + Math.min(level, 4) * inset, h = this.lane - 2 - Math.min(level, 4) * inset;
         c.globalAlpha = matching ? 1 - (level % 2) * .22 : .15;
         c.fillStyle = look === "place" ? this.place : crashed ? this.bad : this.colour(name);
@@ -193,11 +289,12 @@ export class Lanes {
         c.globalAlpha = matching ? 1 : .15;
         c.fillStyle = this.card;
         c.fillRect(right - 1, y, 1, h);
+        if (since) for (let k = 0; k < 3; k++) c.fillRect(x + 3 * k, y, 1, h); // when it began is not known
         const letters = Math.floor((right - x - 8) / 6.3);
         if (!text || !matching || letters < 4) continue;
-        const label = this.store.names[name] ?? "";
+        const label = short(this.store.names[name] ?? "") + (since ? ", since at least" : "");
         c.fillStyle = this.on;
-        c.fillText(label.length > letters ? `${label.slice(0, letters - 1)}…` : label, x + 4, y + h / 2 + .5);
+        c.fillText(fitting(label, letters), x + (since ? 12 : 4), y + h / 2 + .5);
       }
     }
     c.globalAlpha = 1;
@@ -205,9 +302,9 @@ export class Lanes {
 
   strips(n) {
     const c = this.ctx, looks = this.store.sorts.map((_, i) => this.look(i)), h = Math.max(2, Math.round(this.lane / 5));
-    const drawn = new Float64Array(this.count).fill(-1);
+    const drawn = new Float64Array(this.shown.length).fill(-1);
     this.each(n, (worker, sort, depth, begin, end) => {
-      const look = looks[sort], at = worker - this.first;
+      const look = looks[sort], at = this.rows.get(worker) ?? -1;
       if (look === "body" || look === "place" || at < 0 || at >= drawn.length) return;
       const x = this.x(begin), right = Math.max(this.x(end), x + 1);
       if (right <= drawn[at]) return;
@@ -218,11 +315,11 @@ export class Lanes {
   }
 
   arrows() {
-    const c = this.ctx, a = this.store.arrows, last = this.y(this.first + this.count);
+    const c = this.ctx, a = this.store.arrows, last = this.last, strong = [], one = this.span?.worker ?? this.pointed;
     let most = MOST_ARROWS;
     c.strokeStyle = c.fillStyle = this.arrow;
     c.lineWidth = 1;
-    c.globalAlpha = .75;
+    c.globalAlpha = .22;
     c.beginPath();
     for (let i = a.length - 1; i >= 0 && most > 0; i--) {
       const at = a.row(i);
@@ -230,16 +327,16 @@ export class Lanes {
       most--;
       const x0 = this.x(a.out[at]), x1 = this.x(a.in[at]), up = a.from[at] > a.to[at];
       const y0 = this.y(a.from[at]) + this.lane / 2, y1 = this.y(a.to[at]) + (up ? this.lane : 0);
-      if (y0 > last || y1 > last) continue;
-      const tip = up ? y1 + 4 : y1 - 4;
-      c.moveTo(x0, y0);
-      c.lineTo(x1, tip);
-      c.moveTo(x1 - 2.5, tip);
-      c.lineTo(x1, y1);
-      c.lineTo(x1 + 2.5, tip);
+      if (y0 < 0 || y1 < 0 || y0 > last || y1 > last) continue;
+      if (one !== null && (a.from[at] === one || a.to[at] === one)) strong.push([x0, y0, x1, y1, up]);
+      else arrow(c, x0, y0, x1, y1, up);
     }
     c.stroke();
-    c.globalAlpha = 1;
+    c.globalAlpha = 1; // those of the worker that one points at
+    c.lineWidth = 1.5;
+    c.beginPath();
+    for (const all of strong) arrow(c, ...all);
+    c.stroke();
     this.arrowsDrawn = MOST_ARROWS - most;
   }
 
@@ -250,7 +347,7 @@ export class Lanes {
       const at = m.row(i), x = this.x(m.at[at]);
       if (x < this.gutter || x > this.w) continue;
       if (m.worker[at] < 0) f(m.name[at], x, AXIS - 6, 6);
-      else f(m.name[at], x, this.y(m.worker[at]), this.lane);
+      else if (this.rows.has(m.worker[at])) f(m.name[at], x, this.y(m.worker[at]), this.lane);
     }
   }
 
@@ -276,19 +373,28 @@ export class Lanes {
   }
 
   labels() {
-    const c = this.ctx, narrow = this.gutter < 50, every = Math.max(1, Math.ceil(10 / this.lane));
+    const c = this.ctx, { narrow } = this, every = Math.max(1, Math.ceil(10 / this.lane));
     c.textBaseline = "middle";
     c.font = `${Math.max(8, Math.min(12, this.lane + 1))}px system-ui, sans-serif`;
-    for (let i = 0; i < this.count; i += every) {
-      const worker = this.first + i, y = this.y(worker) + this.lane / 2 + .5, queued = this.store.queues.get(worker) ?? 0;
+    for (let i = 0; i < this.shown.length; i += every) {
+      const worker = this.shown[i], y = this.y(worker) + this.lane / 2 + .5, queued = this.store.queues.get(worker) ?? 0;
       const chosen = worker === this.chosen && document.activeElement === this.canvas;
       c.fillStyle = chosen ? this.accent : this.soft;
+      c.textAlign = "left";
       c.fillText(narrow && worker >= 0 ? String(worker) : narrow ? "–" : laneName(worker), 2, y);
+      c.textAlign = "right";
+      if (worker >= 0) c.fillText(this.part(this.busy[i]), this.gutter - 22, y);
+      c.textAlign = "left";
       if (queued > 0 && worker >= 0) {
         const w = Math.min(1, Math.log2(1 + queued) / 12) * (narrow ? 10 : 16);
         c.fillStyle = this.accent;
         c.fillRect(this.gutter - 3 - w, this.y(worker) + 1, w, this.lane - 2);
       }
+    }
+    if (this.idle) {
+      c.fillStyle = this.soft;
+      c.font = "11px system-ui, sans-serif";
+      c.fillText(`${this.idle} idle`, 2, this.last + IDLE / 2 + .5);
     }
     c.fillStyle = this.line;
     c.fillRect(this.gutter - 1, AXIS, 1, this.h);
@@ -296,8 +402,8 @@ export class Lanes {
 
   // under returns the innermost span at a point, or null.
   under(x, y) {
-    const worker = Math.floor((y - AXIS) / this.lane) + this.first, slack = (2 * this.width) / this.w, t = this.time(x);
-    if (x < this.gutter || y < AXIS) return null;
+    const worker = this.workerAt(y), slack = (2 * this.width) / this.w, t = this.time(x);
+    if (x < this.gutter || worker === null) return null;
     let best = null;
     const see = (s, far) => {
       const inner = this.look(s.sort) === "place" ? -1 : s.depth;
@@ -308,7 +414,7 @@ export class Lanes {
       if (r.worker[i] !== worker || r.begin[i] > t + slack || r.end[i] < t - slack) continue;
       see(this.row(i), Math.max(0, r.begin[i] - t, t - r.end[i]));
     }
-    for (const o of this.store.open) if (o.worker === worker) see({ ...o, end: this.store.t, open: true }, Math.max(0, o.begin - t, t - this.store.t));
+    for (const o of this.store.going()) if (o.worker === worker) see({ ...o, end: this.store.t, open: true }, Math.max(0, o.begin - t, t - this.store.t));
     return best;
   }
 
@@ -334,7 +440,7 @@ export class Lanes {
     const sort = this.store.sorts[s.sort] ?? "span", name = this.store.names[s.name] ?? "";
     return [
       name === sort ? name : `${name} (${sort})`,
-      `${laneName(s.worker)}, ${span(s.end - s.begin)}${s.open ? " so far" : ""}${s.crashed ? ", crashed" : ""}`,
+      `${laneName(s.worker)}, ${span(s.end - s.begin)}${s.since ? " at least, it began before this page was opened" : s.open ? " so far" : ""}${s.crashed ? ", crashed" : ""}`,
       `from ${(s.begin / 1e9).toFixed(6)} s`,
     ].join("\n");
   }

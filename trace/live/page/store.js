@@ -13,6 +13,8 @@ const WORKERS = 1 << 12; // no more lanes than that
 const FIGURES = ["Workers", "Busy", "Searching", "Blocked", "Extra", "Published", "Steals"];
 const OF_TASKS = ["Done", "Queued", "Running", "Held", "Failed", "Panicked", "Stolen", "Oldest", "Waiting"];
 const figures = (x, names) => Object.fromEntries(names.map((name) => [name, number(x?.[name])]));
+const KINDS = ["stuck", "slow", "busy", "idle"];
+const judged = (v) => ({ kind: KINDS.includes(v?.kind) ? v.kind : "idle", text: words(v?.text), reasons: list(v?.reasons, 40).map(words) });
 const placed = (x) => list(x).map((t) => ({ task: words(t?.task), at: words(t?.at) }));
 const looked = (x) => ({
   workers: list(x.workers).map((w) => ({ worker: number(w?.worker), task: words(w?.task), for: number(w?.for), doing: words(w?.doing), at: words(w?.at), queued: number(w?.queued) })),
@@ -68,6 +70,9 @@ export class Store {
     this.series = { t: [], done: [], forks: [], steals: [], queued: [], running: [], blocked: [], held: [] };
     this.stats = null;
     this.look = null;
+    this.verdict = null; // {kind, text, reasons}
+    this.running = []; // what a look says that runs, though its beginning was not seen: as open, with "since"
+    this.noticed = new Map(); // when each of these was noticed first, and in how many looks
     this.sorts = this.sorts ?? [];
     this.pools = this.pools ?? [];
     this.pool = this.pool ?? 0;
@@ -79,6 +84,7 @@ export class Store {
     this.lost = 0;
     this.missed = 0;
     this.parts = 0;
+    this.begun = null; // when the first message came
   }
 
   // id returns the number of a name. When there are too many, the others have one together.
@@ -99,6 +105,7 @@ export class Store {
     if (p.t < this.t) this.clear(); // another program
     const dt = (p.t - this.t) / 1e9, t = p.t, ids = (p.names ?? []).map((n) => this.id(text(n)));
     const before = this.stats;
+    this.begun ??= t;
     Object.assign(this, { t, wall: p.wall, stats: p.stats, parts: this.parts + 1, read: this.read + p.read, lost: this.lost + p.lost });
     this.workers = Math.min(WORKERS, Math.max(this.workers, p.workers, p.stats?.Workers ?? 0));
     for (let i = 0, s = p.spans; i + 7 <= s.length; i += 7) {
@@ -150,6 +157,37 @@ export class Store {
   see(look) {
     this.look = look;
     for (const w of look.workers ?? []) this.queues.set(w.worker, w.queued);
+    this.run();
+  }
+
+  // run finds what runs and was begun before this page was opened: it has no open span, and its beginning may not be known.
+  run() {
+    const body = Math.max(0, this.sorts.indexOf("task")), wait = this.sorts.indexOf("wait"), running = [], { look, t } = this, noticed = new Map();
+    const add = (worker, task, ns, waits) => {
+      const key = `${worker} ${task}`, { begin = t, looks = 0 } = this.noticed.get(key) ?? {};
+      noticed.set(key, { begin, looks: looks + 1 });
+      if (ns < 1e9 && looks < 2) return; // it may have ended since then
+      const span = { sort: body, worker, begin: ns ? t - ns : begin, name: this.id(task.replace(/^task /, "")), depth: 1, since: true };
+      running.push(span);
+      if (waits && wait >= 0) running.push({ ...span, sort: wait, depth: 2 });
+    };
+    for (const w of look.workers ?? []) {
+      const what = w.task || (/^(waits|searches|$)/.test(w.doing) ? "" : w.doing.replace(/[,;].*/, ""));
+      if (!what) continue;
+      add(w.worker, what, w.for, /without a /.test(w.doing));
+      this.workers = Math.min(WORKERS, Math.max(this.workers, w.worker + 1));
+    }
+    let lane = 0;
+    for (const x of [...(look.inPlace ?? []), ...(look.long ?? [])].slice(0, 16)) add(--lane, x.task, 0, false);
+    this.noticed = noticed;
+    this.running = running;
+    this.nobody = Math.max(this.nobody, -lane);
+  }
+
+  // going returns the spans that go on: those whose beginning was seen, and in lanes without one what is known to run.
+  going() {
+    const seen = new Set(this.open.filter((o) => o.depth >= 1 || o.worker < 0).map((o) => o.worker));
+    return [...this.open, ...this.running.filter((o) => !seen.has(o.worker))];
   }
 
   // ready says whether there is something to draw.
@@ -159,10 +197,10 @@ export class Store {
   oldest() { return this.spans.length ? this.spans.end[this.spans.row(0)] : this.t; }
 
   snapshot() {
-    const { names, open, series, stats, look, sorts, pools, pool, workers, nobody, t, wall, read, lost, missed, stolen } = this;
+    const { names, open, series, stats, look, verdict, sorts, pools, pool, workers, nobody, t, wall, read, lost, missed, stolen } = this;
     return {
       format: "filch live snapshot 1", saved: new Date().toISOString(),
-      names, open, series, stats, look, sorts, pools, pool, workers, nobody, t, wall, read, lost, missed, stolen,
+      names, open, series, stats, look, verdict, sorts, pools, pool, workers, nobody, t, wall, read, lost, missed, stolen,
       spans: this.spans.rows(), arrows: this.arrows.rows(), gaps: this.gaps.rows(), marks: this.marks.rows(),
       steals: [...this.steals], queues: [...this.queues],
     };
@@ -190,6 +228,8 @@ export class Store {
     s.nobody = whole(Number(x.nobody), WORKERS);
     s.stats = { ...figures(x.stats, FIGURES), Paused: x.stats.Paused === true, Tasks: figures(x.stats.Tasks, OF_TASKS) };
     s.look = x.look ? looked(x.look) : null;
+    s.verdict = x.verdict ? judged(x.verdict) : null;
+    if (s.look) s.run();
     for (const [k, n] of list(x.steals, SPANS)) s.steals.set(whole(k, WORKERS * WORKERS - 1), whole(n, MOST));
     for (const [k, n] of list(x.queues)) s.queues.set(number(k), whole(n, MOST));
     s.parts = 1;

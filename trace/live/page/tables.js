@@ -1,15 +1,30 @@
 // Figures, tables and the legend.
 
 import { span, count, rows, items, figures } from "./text.js";
+import { short } from "./lanes.js";
 
-export function showTiles(list, store) {
-  const s = store.stats, last = (k) => store.series[k].at(-1) ?? 0;
-  const all = [
-    ["workers busy", `${s.Busy} of ${s.Workers}${s.Paused ? ", paused" : ""}`], ["searching", count(s.Searching)], ["running tasks", count(s.Tasks.Running)], ["queued", count(s.Tasks.Queued)],
-    ["oldest", s.Tasks.Oldest ? span(s.Tasks.Oldest) : "–"], ["submitters waiting", count(s.Tasks.Waiting ?? 0)], ["tasks a second", count(last("done"))], ["steals a second", count(last("steals"))],
-    ["blocked", count(s.Blocked)], ["extra workers", count(s.Extra)], ["failed", count(s.Tasks.Failed + s.Tasks.Panicked)],
-  ];
-  figures(list, all);
+// showVerdict shows what is the matter with the pool, and with a click why.
+export function showVerdict(details, store) {
+  const v = store.verdict;
+  details.hidden = !v;
+  if (!v) return;
+  details.dataset.kind = v.kind;
+  const text = details.querySelector("strong");
+  if (text.textContent !== v.text) text.textContent = v.text;
+  items(details.querySelector("ul"), (v.reasons ?? []).map((r) => [r, ""]));
+}
+
+export function showTiles(few, list, store) {
+  const s = store.stats, last = (k) => store.series[k].at(-1) ?? 0, extra = Math.max(0, s.Busy - s.Workers);
+  figures(few, [
+    ["workers busy", `${s.Busy - extra} of ${s.Workers}${extra ? ` + ${extra}` : ""}${s.Paused ? ", paused" : ""}`], ["queued", count(s.Tasks.Queued)],
+    ["oldest in a queue", s.Tasks.Oldest ? span(s.Tasks.Oldest) : "–"], ["tasks a second", count(last("done"))], ["blocked", count(s.Blocked)],
+    ["failed", count(s.Tasks.Failed + s.Tasks.Panicked)],
+  ]);
+  figures(list, [
+    ["searching", count(s.Searching)], ["running tasks", count(s.Tasks.Running)], ["submitters waiting", count(s.Tasks.Waiting ?? 0)], ["held", count(s.Tasks.Held ?? 0)],
+    ["extra workers, since some are blocked", count(s.Extra)], ["steals a second", count(last("steals"))],
+  ]);
 }
 
 // Durations are counted in classes, eight to an octave.
@@ -41,7 +56,7 @@ function percentile(x, part) {
 
 export function showTimes(table, store, lanes) {
   const all = byName(store, lanes).slice(0, 40);
-  rows(table.tBodies[0], all.map((x) => [store.names[x.name], count(x.n), ...[.5, .9, .99].map((p) => span(percentile(x, p))), span(x.longest)]));
+  rows(table.tBodies[0], all.map((x) => [[short(store.names[x.name]), "", store.names[x.name]], count(x.n), ...[.5, .9, .99].map((p) => span(percentile(x, p))), span(x.longest)]));
 }
 
 export function showLegend(list, store, lanes, choose) {
@@ -61,7 +76,7 @@ export function showLegend(list, store, lanes, choose) {
   const buttons = names.map((x) => {
     const b = document.createElement("button"), name = store.names[x.name];
     b.type = "button";
-    b.textContent = name;
+    b.textContent = short(name);
     b.title = `Filter by ${name}`;
     b.setAttribute("aria-pressed", String(lanes.filter === name.toLowerCase()));
     b.addEventListener("click", () => choose(name));
@@ -72,7 +87,7 @@ export function showLegend(list, store, lanes, choose) {
 }
 
 // openNames returns the names of the spans that go on.
-function openNames(store, lanes) { return store.open.filter((o) => lanes.look(o.sort) === "body").map(({ name }) => ({ name })); }
+function openNames(store, lanes) { return store.going().filter((o) => lanes.look(o.sort) === "body").map(({ name }) => ({ name })); }
 
 // own returns what byName needs of lanes.
 function own(lanes) { return { left: lanes.left, right: lanes.right, look: (i) => lanes.look(i) }; }
