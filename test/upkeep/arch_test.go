@@ -73,6 +73,7 @@ var mayImport = map[string][]string{
 	"examples/matmul":          {""},
 	"examples/service":         {"", "par"},
 	"examples/suite":           {"internal/workload"},
+	"examples/tutorial":        {"", "par", "trace/live"},
 	"examples/broken":          {"", "trace", "trace/live"},
 	"trace":                    {"", "internal/clock", "internal/event"},
 	"trace/graph":              {"", "internal/sim/record"},
