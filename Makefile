@@ -19,6 +19,7 @@ figures:
 	go test -run - -bench MillionTasks -count 5 ./test/benchmarks >> docs/bench/ordered.txt
 	$(BENCH) par --bars --json docs/bench/par.json > docs/bench/par.txt
 	go test -run - -bench SortInputs -benchtime 5x ./par > docs/bench/sort.txt
+	(echo "go: $$(go env GOVERSION)"; echo "date: $$(date -u +%F)"; go test -run - -bench Programs -count 5 ./examples/programs) > docs/bench/programs.txt
 	$(BENCH) par --size 10,100,1000 --markdown | $(call fill,figures,docs/choosing.md)
 	$(BENCH) fib nqueens skynet integrate treesum uts quicksort mergesort matmul goparse pizza \
 		--size fib=27,nqueens=11,skynet=100000,integrate=25,treesum=131071,uts=T1/7 \
@@ -52,6 +53,12 @@ playground:
 	gzip -9nf docs/playground/sim.wasm
 	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" docs/playground/
 	cp "$$(go env GOROOT)/LICENSE" docs/playground/wasm_exec.LICENSE.txt
+
+# The documents as a site, in site/.vitepress/dist; site-preview serves it.
+site:
+	site/build
+site-preview: site
+	cd site && node_modules/.bin/vitepress preview
 
 # The tables and the pictures of docs/theory.md, by the commands in it. They are the same on every machine.
 theory:
@@ -111,4 +118,4 @@ N ?= 50
 mutants:
 	go run ./internal/mutate -seed $(SEED) -n $(N)
 
-.PHONY: figures sim-figures pictures playground release-prepare release-check pgo rivals tidy api house size mutants theory
+.PHONY: site site-preview figures sim-figures pictures playground release-prepare release-check pgo rivals tidy api house size mutants theory

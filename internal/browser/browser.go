@@ -156,3 +156,7 @@ func CheckFiles(t *testing.T, files fs.FS) {
 		t.Fatal(err)
 	}
 }
+
+// Whole reports whether the checks in a browser run whole: with FILCH_BROWSER, as .ci/run site sets it, and in the long form. Others take a
+// sample.
+func Whole() bool { return os.Getenv("FILCH_BROWSER") != "" || os.Getenv("FILCH_LONG") != "" }

@@ -195,6 +195,17 @@ func TestOnlyBlocksAreFilledIn(t *testing.T) {
 	}
 }
 
+// What go test prints of benchmarks is read, with any number of processors.
+func TestBenchmarksAreRead(t *testing.T) {
+	r, times := benchmarksIn("go: go1.26\ndate: 2026-11-22\ncpu: Some CPU\nBenchmarkA/b-8  \t 3\t 200.0 ns/op\nBenchmarkA/b-8  \t 3\t 300 ns/op\t 1 B/op\nPASS\n")
+	if want := "Measured: Some CPU, 8 CPUs, go1.26, 2026-11-22."; r.source() != want || len(times) != 1 || median(times["A/b"]) != 250 {
+		t.Errorf("%s, %v", r.source(), times)
+	}
+	if r, times := benchmarksIn("BenchmarkA 1 5 ns/op\n"); r.Machine.CPUs != 1 || median(times["A"]) != 5 {
+		t.Errorf("on one processor: %d, %v", r.Machine.CPUs, times)
+	}
+}
+
 // What is filled in again stays as it is.
 func TestTablesAreFilledInOnce(t *testing.T) {
 	k := keptIn(root)

@@ -12,7 +12,7 @@ import (
 //	<!-- filled: name -->
 //	| … |
 //	<!-- end -->
-var filled = []string{"README.md", "docs/compared.md", "docs/choosing.md"}
+var filled = []string{"README.md", "docs/compared.md", "docs/choosing.md", "docs/programs.md"}
 
 var block = regexp.MustCompile(`(?s)<!-- filled: (\w+) -->\n(.*?)<!-- end -->`)
 
@@ -23,6 +23,7 @@ var tables = map[string]func(k *kept, old string) string{
 	"forks":     forksTable,
 	"rest":      restTable,
 	"functions": functionsTable,
+	"programs":  programsTable,
 }
 
 // fill returns text with its blocks filled in.

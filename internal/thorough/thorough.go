@@ -15,12 +15,12 @@ import (
 // so .ci/run knows that all have run.
 const Name = "FILCH_THOROUGH"
 
-// On reports whether these tests run.
-var On = os.Getenv(Name) != ""
+// On reports whether these tests run. It asks each time, since go test keeps results by what a test asks of the environment once it runs.
+func On() bool { return os.Getenv(Name) != "" }
 
 // Sampled reports whether tests that sweep through many sizes, seeds or rounds take the few that kill mistakes, in place of all:
 // unless these tests run, or the long forms.
-func Sampled() bool { return testing.Short() || !On && os.Getenv("FILCH_LONG") == "" }
+func Sampled() bool { return testing.Short() || !On() && os.Getenv("FILCH_LONG") == "" }
 
 // Only skips t unless these tests run; why says what it does. It is skipped with -short as well: no setting of the runtime, no platform and
 // no race detector changes what it judges.
@@ -29,7 +29,7 @@ func Only(t testing.TB, why string) {
 	switch {
 	case testing.Short():
 		t.Skip("it " + why + ", and runs without -short")
-	case !On:
+	case !On():
 		t.Skip("it " + why + ": set " + Name + "=1")
 	default:
 		note(t)
@@ -56,7 +56,7 @@ func note(t testing.TB) {
 func Tool(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
-	if err != nil && On {
+	if err != nil && On() {
 		t.Fatal(err)
 	}
 	if err != nil {

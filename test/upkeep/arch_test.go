@@ -71,6 +71,7 @@ var mayImport = map[string][]string{
 	"examples/library":         {"", "examples/library/summary"},
 	"examples/library/summary": {"", "par"},
 	"examples/matmul":          {""},
+	"examples/programs":        {"", "flow", "par"},
 	"examples/service":         {"", "par"},
 	"examples/suite":           {"internal/workload"},
 	"examples/tutorial":        {"", "par", "trace/live"},

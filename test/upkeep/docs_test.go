@@ -214,6 +214,28 @@ func TestFiguresAreMeasured(t *testing.T) {
 	}
 }
 
+// Pages begin with what the reader will be able to do, and end with where to go next. There are few: what is the same is said once.
+func TestPagesBeginAndEnd(t *testing.T) {
+	atRoot(t)
+	reference := []string{"docs/README.md", "docs/cluster-command.md", "docs/glossary.md", "docs/theory.md", "docs/tutorial.md"}
+	pages := 0
+	for _, file := range documents(t)[1:] {
+		if file == "docs/tutorial.md" || !slices.Contains(reference, file) {
+			_, text, _ := strings.Cut(read(t, file), "\n\n")
+			lines := strings.Split(strings.TrimSpace(text), "\n\n")
+			if !strings.HasPrefix(text, "After ") || !strings.HasPrefix(lines[len(lines)-1], "Next: ") {
+				t.Errorf("%s begins with %.40q and ends with %.40q", file, text, lines[len(lines)-1])
+			}
+		}
+		if !slices.Contains(reference, file) {
+			pages++
+		}
+	}
+	if pages > 16 {
+		t.Errorf("there are %d pages", pages)
+	}
+}
+
 // namesTheMachine reports whether text names the machine that a file of docs/bench is from.
 func namesTheMachine(t *testing.T, file, text string) bool {
 	var all struct{ Machine struct{ CPU string } }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -52,7 +53,7 @@ func TestPageInABrowser(t *testing.T) {
 		case "quiet":
 			quiet()
 		}
-	}, base+"/debug/filch/", base+"/guarded/", token, brokenPrograms(t), brokenSays(t))
+	}, base+"/debug/filch/", base+"/guarded/", token, brokenPrograms(t), brokenSays(t), strconv.FormatBool(browser.Whole()))
 	if steps < 10 {
 		t.Errorf("there were %d steps", steps)
 	}
