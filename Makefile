@@ -46,6 +46,12 @@ pictures:
 	go run ./internal/pictures
 	for name in summary tasks; do go run ./cmd/filch bench --from docs/bench/$$name.json --svg docs/pictures/$$name || exit; done
 
+# A page with all pictures in both themes, to look at. Afterwards, FILCH_PICTURES=write keeps what they look like:
+# FILCH_PICTURES=write FILCH_THOROUGH=1 go test -run LookAlike ./internal/pictures
+pictures-sheet:
+	go run ./internal/pictures -sheet /tmp/pictures.html
+	@echo open /tmp/pictures.html
+
 # What the page in docs/playground runs: the simulator for browsers, and what Go has to start it.
 playground:
 	GOOS=js GOARCH=wasm go build -trimpath -buildvcs=false -ldflags "-s -w" -o docs/playground/sim.wasm ./internal/playground/wasm
@@ -118,4 +124,4 @@ N ?= 50
 mutants:
 	go run ./internal/mutate -seed $(SEED) -n $(N)
 
-.PHONY: site site-preview figures sim-figures pictures playground release-prepare release-check pgo rivals tidy api house size mutants theory
+.PHONY: pictures-sheet site site-preview figures sim-figures pictures playground release-prepare release-check pgo rivals tidy api house size mutants theory

@@ -59,9 +59,9 @@ type drawing struct {
 	width, height vg.Length
 	canvas        draw.Canvas
 
-	title, about, foot []string        // in lines
-	legend             [][]legendEntry // in lines
-	body               vg.Length       // the height of the plot, or the panels
+	title, gist, about, foot []string        // in lines
+	legend                   [][]legendEntry // in lines
+	body                     vg.Length       // the height of the plot, or the panels
 }
 
 type legendEntry struct {
@@ -116,6 +116,7 @@ func tall(lines []string, size vg.Length) vg.Length { return vg.Length(len(lines
 func (d *drawing) layOut() {
 	inner := d.width - 2*margin
 	d.title = wrap(d.chart.title, styleOf(heading, ink, true), inner)
+	d.gist = wrap(d.takeaway(), styleOf(plain, ink, false), inner)
 	d.about = wrap(d.chart.about, styleOf(plain, faint, false), inner)
 	for _, s := range d.sources {
 		d.foot = append(d.foot, wrap(s, styleOf(small, faint, false), inner)...)
@@ -133,7 +134,7 @@ func (d *drawing) layOut() {
 			d.body += small * lineSpace // the heads of the two sides
 		}
 	}
-	d.height = 2*margin + tall(d.title, heading) + tall(d.about, plain) + tall(d.foot, small) + d.body +
+	d.height = 2*margin + tall(d.title, heading) + tall(d.gist, plain) + tall(d.about, plain) + tall(d.foot, small) + d.body +
 		vg.Length(len(d.legend))*plain*1.6 + 3*6
 }
 
@@ -199,6 +200,7 @@ func (d *drawing) paint() {
 		}
 	}
 	lines(d.title, styleOf(heading, ink, true))
+	lines(d.gist, styleOf(plain, ink, false))
 	lines(d.about, styleOf(plain, faint, false))
 	y -= 6
 	for _, entries := range d.legend {

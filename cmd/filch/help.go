@@ -152,11 +152,13 @@ func reflow(c *cobra.Command) {
 		all = append(all, paragraph)
 	}
 	c.Long = strings.Join(all, "\n\n")
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) { // a list is shown as one writes it
-		if f.DefValue != "[]" {
-			f.DefValue = strings.TrimSuffix(strings.TrimPrefix(f.DefValue, "["), "]")
-		}
-	})
+	for _, flags := range []*pflag.FlagSet{c.Flags(), c.PersistentFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) { // a list is shown as one writes it
+			if f.DefValue != "[]" {
+				f.DefValue = strings.TrimSuffix(strings.TrimPrefix(f.DefValue, "["), "]")
+			}
+		})
+	}
 	for _, sub := range c.Commands() {
 		reflow(sub)
 	}

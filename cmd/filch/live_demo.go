@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/filch-go/filch"
@@ -37,12 +38,12 @@ func manyTasks(ctx context.Context, p *filch.Pool, step int) {
 	for range 8 * p.Stats().Workers {
 		g.Go(func(context.Context) error {
 			for range 10 + rand.IntN(200) {
-				spun(1, step)
+				spent.Add(spun(1, step))
 			}
 			return nil
 		}, filch.Named("parse"))
 		g.Go(func(ctx context.Context) error {
-			par.For(filch.ScopeOf(ctx), 100, func(i int) { spun(uint64(i), step) }, par.WithGrain(10))
+			par.For(filch.ScopeOf(ctx), 100, func(i int) { spent.Add(spun(uint64(i), step)) }, par.WithGrain(10))
 			return nil
 		}, filch.Named("render"))
 	}
@@ -61,7 +62,7 @@ var tree = filch.NewFunc(search)
 func search(f *filch.Frame[branch, int], b branch) int {
 	b.seed = spun(b.seed, 10)
 	if b.depth <= 0 {
-		spun(b.seed, b.step)
+		spent.Add(spun(b.seed, b.step))
 		return 1
 	}
 	left, right := b, b
@@ -72,6 +73,9 @@ func search(f *filch.Frame[branch, int], b branch) int {
 	n := f.Call(right)
 	return f.Join(h) + n
 }
+
+// spent keeps what was computed, so that it is.
+var spent atomic.Uint64
 
 // spun computes for some time, by so many steps of xorshift.
 func spun(x uint64, steps int) uint64 {
@@ -88,6 +92,6 @@ func spun(x uint64, steps int) uint64 {
 func stepsIn(d time.Duration) int {
 	const tried = 1 << 20
 	begun := time.Now()
-	spun(uint64(begun.Unix()), tried)
+	spent.Add(spun(uint64(begun.Unix()), tried))
 	return max(1, int(tried*d/max(1, time.Since(begun))))
 }

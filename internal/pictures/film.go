@@ -164,7 +164,7 @@ func (c *canvas) from(percent float64, draw func()) {
 	name := fmt.Sprintf("t%d", int(percent*10))
 	if !slices.Contains(c.times, name) {
 		c.times = append(c.times, name)
-		c.moves += fmt.Sprintf("@keyframes %s{0%%{opacity:0}%.1f%%{opacity:1}}.%[1]s{animation:%[1]s %gs step-end infinite}", name, percent, filmLasts)
+		c.moves += fmt.Sprintf("@keyframes %s{0%%{opacity:0}%.1f%%{opacity:1}}.%[1]s{animation:%[1]s %[3]gs step-end infinite}", name, percent, filmLasts)
 	}
 	c.printf(`<g class="%s">`, name)
 	draw()

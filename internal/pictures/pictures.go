@@ -3,6 +3,7 @@
 //
 //	go run ./internal/pictures             # draw and fill in
 //	go run ./internal/pictures -measure    # measure first what is measured for pictures alone
+//	go run ./internal/pictures -sheet FILE # and write a page with all pictures, on light and on dark ground
 //
 // The charts of a report of filch bench are drawn by that; see docs/performance.md. These here are the
 // pictures that explain. A test checks that the files are what the command writes.
@@ -21,6 +22,7 @@ func main() {
 	log.SetFlags(0)
 	dir := flag.String("C", ".", "the root of the repository")
 	again := flag.Bool("measure", false, "measure what is measured for pictures alone")
+	sheetFile := flag.String("sheet", "", "`file` to write a page with all pictures to, in both themes")
 	flag.Parse()
 	if *again {
 		if err := measure(*dir); err != nil {
@@ -33,6 +35,11 @@ func main() {
 	}
 	for name, b := range files {
 		if err := os.WriteFile(filepath.Join(*dir, name), b, 0o666); err != nil {
+			log.Fatal("pictures: ", err)
+		}
+	}
+	if *sheetFile != "" {
+		if err := writeSheet(*dir, *sheetFile); err != nil {
 			log.Fatal("pictures: ", err)
 		}
 	}
