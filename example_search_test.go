@@ -13,10 +13,10 @@ import (
 )
 
 // A board has its first rows filled: the places of their queens, and the columns and diagonals that these
-// take in the next row.
+// take in the next row. It has four words: more would not stay in registers.
 type board struct {
 	rows                 string // a byte for each queen
-	columns, left, right uint
+	columns, left, right uint32
 }
 
 // solve places n queens, one in each row. It returns the first solution that any worker has found,
@@ -28,9 +28,9 @@ func solve(p *filch.Pool, n int) string {
 			return b.rows
 		}
 		m := f.Mark()
-		for free := (1<<n - 1) &^ (b.columns | b.left | b.right); free != 0; free &= free - 1 {
+		for free := uint32(1<<n-1) &^ (b.columns | b.left | b.right); free != 0; free &= free - 1 {
 			q := free & -free
-			f.Fork(board{b.rows + string(rune('a'+bits.TrailingZeros(q))), b.columns | q, (b.left | q) << 1, (b.right | q) >> 1})
+			f.Fork(board{b.rows + string(rune('a'+bits.TrailingZeros32(q))), b.columns | q, (b.left | q) << 1, (b.right | q) >> 1})
 		}
 		for _, solution := range m.JoinAll {
 			if solution != "" {
