@@ -81,10 +81,11 @@ export const untilDrawn = (n) => until((n) => Number(document.documentElement.da
 export const state = () => page.$eval("#status", (e) => e.dataset.state);
 export const screenshot = (name) => page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
 
-export async function noViolations() {
+// noViolations asks axe, whose rules are those of Lighthouse too: a page without violations has the score 100.
+export async function noViolations(of = ["serious", "critical"]) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => axe.run());
-  const bad = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
+  const bad = violations.filter((v) => of.includes(v.impact));
   assert.deepEqual(bad.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).slice(0, 2).join(" ")}`), []);
 }
 
