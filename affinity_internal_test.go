@@ -137,12 +137,12 @@ func (s *passes) Event(e event.Event) {
 	s.seen.Add(1)
 	for _, w := range *s.p.tasks.Engine.Workers.Load() {
 		if n := w.Processor(); w.ID == e.Worker && n >= 0 {
-			s.t.Errorf("a worker passes its place on, and has processor %d", n)
+			s.t.Errorf("a worker passes its slot on, and has processor %d", n)
 		}
 	}
 }
 
-// A worker that passes its place on has given up its processor before. What goes on after a wait has one: at a join, and
+// A worker that passes its slot on has given up its processor before. What goes on after a wait has one: at a join, and
 // after a wait for a Future that another worker has resolved.
 func TestAPlaceThatIsPassedOnLeavesItsProcessor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -22,9 +22,9 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 
 // Dump writes to out what the pool is doing, for example to find why it is stuck:
 //
-//	kitchen: 4 workers, 1 extra since workers were blocked (1 time); 5 places taken, 0 searching, 2 goroutines blocked
+//	kitchen: 4 workers, 1 extra since workers were blocked (1 time); 5 slots taken, 0 searching, 2 goroutines blocked
 //	tasks: 5 submitted, 1 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 2 queued (2 globally, the oldest for 5s), 1 submitter waiting for room
-//	worker 0        waits for a fork that worker 1 has, without a place; at main.menu main.go:31
+//	worker 0        waits for a fork that worker 1 has, without a slot; at main.menu main.go:31
 //	worker 1        fork of Join from worker 0, for 2m8s; chan receive for 2 minutes at main.menu.func2 main.go:33
 //	worker 4        task dice, for 1m8s or more; par loop of main.dice.func1, 100 of 1000 done; at main.dice.func1 main.go:51
 //	long running    task watch
@@ -49,7 +49,7 @@ func (p *Pool) Dump(out io.Writer) error {
 	if n := s.Tasks.Stalls; n > 0 {
 		fmt.Fprintf(t, " since workers were blocked (%s)", tell.Count(int(n), "time"))
 	}
-	fmt.Fprintf(t, "; %s taken, %d searching, %s blocked%s\n", tell.Count(s.Active, "place"), s.Searching, tell.Count(s.Blocked, "goroutine"), p.stealing())
+	fmt.Fprintf(t, "; %s taken, %d searching, %s blocked%s\n", tell.Count(s.Active, "slot"), s.Searching, tell.Count(s.Blocked, "goroutine"), p.stealing())
 	n := &s.Tasks
 	fmt.Fprintf(t, "tasks: %d submitted, %d done (%d failed, %d panicked), %d cancelled, %d rejected, %d queued",
 		n.Submitted, n.Done, n.Failed, n.Panicked, n.Cancelled, n.Rejected, n.Queued)

@@ -39,12 +39,12 @@ func TestHeadOfDump(t *testing.T) {
 			}
 		}
 		const none = "0 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 0 queued"
-		head("pool: 2 workers, 0 extra; 0 places taken, 0 searching, 0 goroutines blocked\ntasks: " + none + "\n")
+		head("pool: 2 workers, 0 extra; 0 slots taken, 0 searching, 0 goroutines blocked\ntasks: " + none + "\n")
 		p.Pause()
 		p.Go(context.Background(), func(context.Context) {})
 		p.tasks.Totals.Stalls.Store(1)
 		p.tasks.Engine.SetExtra(3)
-		head("pool: 2 workers, 3 extra since workers were blocked (1 time); 0 places taken, 0 searching, 0 goroutines blocked\n" +
+		head("pool: 2 workers, 3 extra since workers were blocked (1 time); 0 slots taken, 0 searching, 0 goroutines blocked\n" +
 			"tasks: 1 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 1 queued (1 globally, the oldest for 0s), paused\n")
 		p.tasks.Engine.SetExtra(0)
 		p.Close()

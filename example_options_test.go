@@ -17,7 +17,7 @@ func ExampleWithStealing() {
 	_ = p.Dump(os.Stdout)
 	// Output:
 	// 6765
-	// kitchen: 4 workers, 0 extra; 0 places taken, 0 searching, 0 goroutines blocked; steals by Localized
+	// kitchen: 4 workers, 0 extra; 0 slots taken, 0 searching, 0 goroutines blocked; steals by Localized
 	// tasks: 0 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 0 queued
 }
 

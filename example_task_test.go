@@ -377,7 +377,7 @@ func ExamplePool_Dump() {
 	close(stop)
 	p.Close()
 	// Output:
-	// crawler: 1 worker, 0 extra; 1 place taken, 0 searching, 0 goroutines blocked
+	// crawler: 1 worker, 0 extra; 1 slot taken, 0 searching, 0 goroutines blocked
 	// tasks: 4 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 3 queued (3 globally), paused
 	// worker 0    task fetch; chan receive at github.com/filch-go/filch_test.ExamplePool_Dump.func1
 }
@@ -596,7 +596,7 @@ func ExampleWithName() {
 	p := filch.New(filch.WithWorkers(1), filch.WithName("thumbnails"))
 	p.Dump(os.Stdout)
 	// Output:
-	// thumbnails: 1 worker, 0 extra; 0 places taken, 0 searching, 0 goroutines blocked
+	// thumbnails: 1 worker, 0 extra; 0 slots taken, 0 searching, 0 goroutines blocked
 	// tasks: 0 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 0 queued
 }
 

@@ -106,7 +106,7 @@ type says struct{ *script }
 
 func (o says) Observe(e Event) { o.say(e.Kind.String() + " " + string(rune('0'+e.ID))) }
 
-// A worker tells what it does for tasks and calls: it enters and leaves, lends its place and gives
+// A worker tells what it does for tasks and calls: it enters and leaves, lends its slot and gives
 // way.
 func TestHookOfWorkersAtTasks(t *testing.T) {
 	hooked(t, func(t *testing.T, p *Pool, s *script) {
@@ -117,7 +117,7 @@ func TestHookOfWorkersAtTasks(t *testing.T) {
 		time.Sleep(2 * time.Nanosecond)
 		synctest.Wait()
 		s.expect(t, []string{"pool", "worker 0"}, "pool       accepts task 1", "worker 0   is woken", "worker 0   finds work", "worker 0   starts task 1",
-			"worker 0   lends its place", "worker 0   goes on", "worker 0   completes task 1", "worker 0   searches", "worker 0   leaves")
+			"worker 0   lends its slot", "worker 0   goes on", "worker 0   completes task 1", "worker 0   searches", "worker 0   leaves")
 	})
 }
 
@@ -139,7 +139,7 @@ func TestHookOfAScopeLeft(t *testing.T) {
 	})
 }
 
-// A worker that gives way tells so, and the one that lets it go on passes its place on.
+// A worker that gives way tells so, and the one that lets it go on passes its slot on.
 func TestHookOfGivingWay(t *testing.T) {
 	hooked(t, func(t *testing.T, p *Pool, s *script) {
 		begun, over := make(chan bool), make(chan bool)
@@ -155,7 +155,7 @@ func TestHookOfGivingWay(t *testing.T) {
 		close(over)
 		synctest.Wait()
 		s.expect(t, []string{"worker 0", "worker 1   passes", "worker 1   completes"}, "worker 0   is woken", "worker 0   finds work", "worker 0   starts task 1",
-			"worker 0   gives way", "worker 1   completes task 2", "worker 1   passes its place on to worker 0", "worker 0   goes on",
+			"worker 0   gives way", "worker 1   completes task 2", "worker 1   passes its slot on to worker 0", "worker 0   goes on",
 			"worker 0   completes task 1", "worker 0   searches", "worker 0   leaves")
 	}, WithOrder(ByPriority))
 }
@@ -170,6 +170,6 @@ func TestHookOfThePool(t *testing.T) {
 		for range 2 {
 			p.Close()
 		}
-		s.expect(t, []string{"pool       has", "pool       is"}, "pool       has places beyond its limit: 1", "pool       is closed", "pool       has ended")
+		s.expect(t, []string{"pool       has", "pool       is"}, "pool       has slots beyond its limit: 1", "pool       is closed", "pool       has ended")
 	})
 }

@@ -199,7 +199,7 @@ func TestWorkersAreLetGoClean(t *testing.T) {
 		t.Error("another worker is made")
 	}
 	if p.tasks.Engine.Fire(&w.tasks.Engine); !w.tasks.Engine.Hold.Load().HasPlace() {
-		t.Error("one without a place is let go")
+		t.Error("one without a slot is let go")
 	}
 	if p.tasks.Engine.Hire() != &w.tasks.Engine {
 		t.Error("another worker is made")

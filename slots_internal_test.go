@@ -165,7 +165,7 @@ func TestTheObserverSeesTheEndAtTheLastMoment(t *testing.T) {
 }
 
 // A goroutine that still uses a task's Scope when the task is over lets its worker go, with or
-// without a place.
+// without a slot.
 func TestAScopeThatIsLeftBehindIsUsedAgain(t *testing.T) {
 	for _, lends := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

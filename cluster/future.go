@@ -68,7 +68,7 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	return v, nil
 }
 
-// wait waits for the outcome. A handler that waits lends its place on its node.
+// wait waits for the outcome. A handler that waits lends its slot on its node.
 func (f *Future[T]) wait(ctx context.Context) (outcome, error) {
 	future := f.remote.promise.Future()
 	if e, _ := ctx.Value(executionKey{}).(*execution); e != nil {
@@ -83,7 +83,7 @@ func (f *Future[T]) wait(ctx context.Context) (outcome, error) {
 }
 
 // Done returns a channel that is closed when Wait would not block. For a task with [NoResult] it is closed. A handler that
-// waits for the channel keeps its place, which the task may need: only Wait lends it.
+// waits for the channel keeps its slot, which the task may need: only Wait lends it.
 func (f *Future[T]) Done() <-chan struct{} {
 	if f.local != nil {
 		return f.local.Done()

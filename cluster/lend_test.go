@@ -39,7 +39,7 @@ func TestAPlaceIsLentFromTheFirstWaitToTheLast(t *testing.T) {
 		go func() { e.reclaim(t.Context()); back = true }()
 		synctest.Wait()
 		if back {
-			t.Error("the handler goes on without a place")
+			t.Error("the handler goes on without a slot")
 		}
 		p.Put(1)
 		synctest.Wait()

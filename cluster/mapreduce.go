@@ -26,7 +26,7 @@ const mapAhead = 256
 // it knows of it. If the process ends, those that are submitted run, and their results are not combined. The servers
 // keep the results as long as [WithResultsFor] says: they need room for all of them, so a handler should return little.
 //
-// A handler can call MapReduce: it lends its place meanwhile. The options are those of the tasks. [ID], [NoResult] and
+// A handler can call MapReduce: it lends its slot meanwhile. The options are those of the tasks. [ID], [NoResult] and
 // [Unique] are errors. MapReduce panics if an argument is nil.
 func MapReduce[In, Out any](ctx context.Context, n *Node, handler string, inputs iter.Seq[In], combine func(a, b Out) Out, opts ...SubmitOption) (Out, error) {
 	if ctx == nil || n == nil || inputs == nil || combine == nil {

@@ -181,7 +181,7 @@ func ExampleStrand_Do() {
 	// Output: 1 2 [0 1 4 9]
 }
 
-// A strand that waits for something from outside lends its place meanwhile.
+// A strand that waits for something from outside lends its slot meanwhile.
 func ExampleStrand_Blocking() {
 	pool := filch.New(filch.WithWorkers(1))
 	defer pool.Close()

@@ -293,7 +293,7 @@ func TestFollowerShowsFetches(t *testing.T) {
 func TestCountersHaveTracksOfTheirOwn(t *testing.T) {
 	tracks := map[string]bool{}
 	for worker := -1; worker < 4; worker++ {
-		for _, name := range []string{queuedName, "extra places"} {
+		for _, name := range []string{queuedName, "extra slots"} {
 			title := (&count{worker: worker, name: name}).title()
 			if tracks[title] {
 				t.Errorf("two counters are called %q", title)
@@ -309,7 +309,7 @@ func TestCountersHaveTracksOfTheirOwn(t *testing.T) {
 	if err := r.WriteChrome(&file); err != nil {
 		t.Fatal("r.WriteChrome:", err)
 	}
-	for _, name := range []string{queuedName, "extra places"} {
+	for _, name := range []string{queuedName, "extra slots"} {
 		title := (&count{worker: -1, name: name}).title()
 		if n := strings.Count(file.String(), title); n != 1 {
 			t.Errorf("a trace with both counters names %q %d times, not once", title, n)

@@ -212,7 +212,7 @@ func (d *drawing) draw(e event.Event) {
 	case event.Queued:
 		d.counts = append(d.counts, count{e.Worker, e.At, queuedName, e.ID})
 	case event.Extra:
-		d.counts = append(d.counts, count{e.Worker, e.At, "extra places", e.ID})
+		d.counts = append(d.counts, count{e.Worker, e.At, "extra slots", e.ID})
 	default:
 		d.mark(e, e.Kind.String())
 	}

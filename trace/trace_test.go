@@ -326,7 +326,7 @@ func TestOnStallIsCalledWhenAPlaceIsAdded(t *testing.T) {
 		p.Go(background, func(context.Context) {}, filch.Named("waits"))
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if len(stalls) != 1 || !strings.Contains(stalls[0], `starts task 0.1 "blocks"`) || !strings.Contains(stalls[0], "places beyond its limit: 1") {
+		if len(stalls) != 1 || !strings.Contains(stalls[0], `starts task 0.1 "blocks"`) || !strings.Contains(stalls[0], "slots beyond its limit: 1") {
 			t.Errorf("%d stalls\n%s", len(stalls), strings.Join(stalls, "\n"))
 		}
 		close(over)

@@ -61,7 +61,7 @@ type play struct {
 	options []filch.Option
 	before  func(p *filch.Pool) // is not recorded; or nil
 	run     func(p *filch.Pool)
-	sorted  bool // two go on at once where one passes its place on: the lines of a moment stand by worker
+	sorted  bool // two go on at once where one passes its slot on: the lines of a moment stand by worker
 }
 
 var plays = []play{
@@ -90,7 +90,7 @@ The fork forks again, so its owner finds work with the thief: that of 2 ms.`,
 			working.Call(p, work{1 * ms, []work{{5 * ms, []work{{own: 2 * ms}}}}})
 		}, true},
 
-	{"blocking", `A task blocks, and lends its place.
+	{"blocking", `A task blocks, and lends its slot.
 
 There is one place. While the task "reads" waits in Blocking, the task "counts" has it.`,
 		workers(1), nil, func(p *filch.Pool) {

@@ -78,7 +78,7 @@ func TestAFutureIsKeptForTheOthersThatWantIt(t *testing.T) {
 	}
 }
 
-// A handler that waits for room in the stream lends its place to what makes room.
+// A handler that waits for room in the stream lends its slot to what makes room.
 func TestAHandlerMayWaitForRoom(t *testing.T) {
 	t.Parallel()
 	p := filch.New(filch.WithWorkers(1))

@@ -36,7 +36,7 @@ func run() error {
 	}))
 	defer server.Close()
 
-	// A task that waits for the network keeps its place here: that is the limit.
+	// A task that waits for the network keeps its slot here: that is the limit.
 	p := filch.New(filch.WithWorkers(atOnce), filch.WithQueueLimit(queued, filch.Block), filch.WithStallTimeout(0))
 	defer p.Close()
 	g := p.Group(context.Background())

@@ -9,7 +9,7 @@ import (
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// Fork-join work that blocks keeps its place, and the forks that it has not published. Tasks that
+// Fork-join work that blocks keeps its slot, and the forks that it has not published. Tasks that
 // wait for a place are served by the watch for stalls; nobody sees forks that wait. With strict checks a
 // timer looks at the stacks of all goroutines from time to time, for as long as workers are handed
 // out, and logs where one has been blocked from one look to the next, and if all have. The timer keeps Go from
@@ -60,7 +60,7 @@ func (c *Checks) look(after time.Duration) {
 			stuck++
 		}
 		if useful && c.tells(h.blocked) {
-			c.logger.Warn("filch: fork-join work has been blocked for "+after.String()+" or more, and keeps its place and its forks; "+
+			c.logger.Warn("filch: fork-join work has been blocked for "+after.String()+" or more, and keeps its slot and its forks; "+
 				"call what blocks inside Worker.Blocking", "pool", c.name, "state", cmp.Or(g.Call, g.State), "stack", g.Stack())
 		}
 	}
@@ -94,7 +94,7 @@ func (c *Checks) tellStuck(after time.Duration, all tell.Goroutines) {
 	}
 	slices.Sort(stacks)
 	if text := strings.Join(stacks, "; "); c.tells(text) {
-		c.logger.Warn("filch: fork-join work has been blocked in all places for "+after.String()+" or more, so no fork and no task runs: "+
+		c.logger.Warn("filch: fork-join work has been blocked in all slots for "+after.String()+" or more, so no fork and no task runs: "+
 			"it is a deadlock, unless another goroutine ends it", "pool", c.name, "workers", c.pool.Size(), "stacks", text)
 	}
 }

@@ -56,7 +56,7 @@ func (w *Worker) Suspend(enter func()) {
 	w.doing.Store(doing)
 }
 
-// sleeping is how a worker without a place is woken.
+// sleeping is how a worker without a slot is woken.
 type sleeping struct {
 	wakeup   chan struct{} // closed by the worker that finished the awaited job, or lets it go on, and has seen to a place for it
 	unparked chan bool     // whether to go on, or to leave

@@ -138,7 +138,7 @@ func TestHookOfWaits(t *testing.T) {
 	s.expect("worker", "worker 0   publishes fork 0.1", "worker 1   steals fork 0.1 from worker 0", "worker 0   spins for fork 0.1 on worker 1",
 		"worker 0   spins no more for fork 0.1 on worker 1",
 		"worker 0   waits for fork 0.1 on worker 1",
-		"worker 1   finishes fork 0.1 of worker 0", "worker 1   passes its place on to worker 0", "worker 0   goes on")
+		"worker 1   finishes fork 0.1 of worker 0", "worker 1   passes its slot on to worker 0", "worker 0   goes on")
 	if !thief.tryPlace() {
 		t.Error("no place is free")
 	}
@@ -155,7 +155,7 @@ func TestHookOfAReplacedPlace(t *testing.T) {
 	j.state.await()
 	w.helping = 1
 	w.execute(j)
-	s.expect("", "worker 0   finishes fork 0.0 of worker 1", "worker 0   passes its place on to worker 1")
+	s.expect("", "worker 0   finishes fork 0.0 of worker 1", "worker 0   passes its slot on to worker 1")
 	w.unblockIfPassed()
 	s.expect("", "worker 0   goes on")
 }
@@ -166,7 +166,7 @@ func TestHookOfPlaces(t *testing.T) {
 	w := enter(p)
 	s.of("")
 	w.LendFor(func() {
-		s.expect("", "worker 0   lends its place")
+		s.expect("", "worker 0   lends its slot")
 		w.LendFor(func() {})
 		s.expect("")
 	})
@@ -183,7 +183,7 @@ func TestHookOfPlaces(t *testing.T) {
 	p.SetExtra(2)
 	p.SetExtra(2)
 	p.SetExtra(0)
-	s.expect("", "pool       has places beyond its limit: 2", "pool       has places beyond its limit: 0")
+	s.expect("", "pool       has slots beyond its limit: 2", "pool       has slots beyond its limit: 0")
 	p.Tell(event.Event{Kind: event.Done, Worker: 4, Other: -1, ID: 7, Name: "index"})
 	s.expect("", `worker 4   completes task 7 "index"`)
 }

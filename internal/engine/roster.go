@@ -145,7 +145,7 @@ func (p *Pool) Unused() map[*Worker]bool {
 	return unused
 }
 
-// Kept returns how many goroutines are kept without a place.
+// Kept returns how many goroutines are kept without a slot.
 func (p *Pool) Kept() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -22,7 +22,7 @@ func TestWorkersAreLetGoClean(t *testing.T) {
 		t.Error("another worker is made")
 	}
 	if p.Fire(w); !w.Hold.Load().HasPlace() {
-		t.Error("one without a place is let go")
+		t.Error("one without a slot is let go")
 	}
 	if p.Hire() != w {
 		t.Error("another worker is made")

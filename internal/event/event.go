@@ -67,7 +67,7 @@ const (
 	TakenUp                             // Worker takes such a fork of Other, to run it
 	Finished                            // Worker is done with a fork of Other, before that may know of it
 	Joined                              // Worker has run a fork that it took back; not told of asyncs, which it queues again
-	Spins                               // Worker waits for its fork, which Other has, and keeps its place; it helps if it can
+	Spins                               // Worker waits for its fork, which Other has, and keeps its slot; it helps if it can
 	Helped                              // Worker runs a fork of Other meanwhile, which it has stolen
 	Spun                                // Worker does so no more: the fork is done, or Worker blocks
 )
@@ -150,11 +150,11 @@ var phrases = [kinds]phrase{
 	Entered:   {"Entered", "enters", nothing, "with"},
 	Called:    {"Called", "is called", nothing, "by"},
 	Blocked:   {"Blocked", "waits for", aFork, "on"},
-	PassedOn:  {"PassedOn", "passes its place on", nothing, "to"},
+	PassedOn:  {"PassedOn", "passes its slot on", nothing, "to"},
 	GaveWay:   {"GaveWay", "gives way", nothing, "to"},
-	Lent:      {"Lent", "lends its place", nothing, "to"},
+	Lent:      {"Lent", "lends its slot", nothing, "to"},
 	Resumed:   {"Resumed", "goes on", nothing, "with"},
-	Extra:     {"Extra", "has places beyond its limit:", aNumber, "with"},
+	Extra:     {"Extra", "has slots beyond its limit:", aNumber, "with"},
 	Closed:    {"Closed", "is closed", nothing, "by"},
 	Ended:     {"Ended", "has ended", nothing, "with"},
 }

@@ -14,9 +14,9 @@ func TestEventsAreReadAsTheyAreWritten(t *testing.T) {
 		"    0.001us  pool       accepts task 7 \"index of \\\"a b\\\"\"":         {1, Submitted, -1, -1, 7, `index of "a b"`, 0},
 		"   -0.001us  worker 12  starts task 7":                                   {-1, Started, 12, -1, 7, "", 0},
 		"worker 12345678 waits for fork 1.2 on worker 1":                          {0, Blocked, 12345678, 1, ForkID(1, 2), "", 0},
-		"9223372036854775.807us  worker 0   passes its place on to worker 1":      {math.MaxInt64, PassedOn, 0, 1, 0, "", 0},
+		"9223372036854775.807us  worker 0   passes its slot on to worker 1":       {math.MaxInt64, PassedOn, 0, 1, 0, "", 0},
 		"-9223372036854775.808us  worker 0   waits for fork 0.0":                  {math.MinInt64, Blocked, 0, -1, 0, "", 0},
-		"pool       has places beyond its limit: 2":                               {0, Extra, -1, -1, 2, "", 0},
+		"pool       has slots beyond its limit: 2":                                {0, Extra, -1, -1, 2, "", 0},
 		"worker 3   is woken":                                                     {0, Woken, 3, -1, 0, "", 0},
 		"worker 3   is woken #5 by worker 2 \"us \"":                              {0, Woken, 3, 2, 5, "us ", 0},
 		"worker 3   takes back fork 16777215.1099511627775":                       {0, TakenBack, 3, -1, math.MaxUint64, "", 0},
@@ -106,7 +106,7 @@ func FuzzEvent(f *testing.F) {
 // A line that is read is an event, which is written as a line that is read as the same.
 func FuzzParse(f *testing.F) {
 	f.Add("   12.300us  worker 1   steals fork 2.1 from worker 0")
-	f.Add("pool has places beyond its limit: 3")
+	f.Add("pool has slots beyond its limit: 3")
 	f.Fuzz(func(t *testing.T, line string) {
 		e, err := Parse(line)
 		if err != nil {

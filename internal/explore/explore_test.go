@@ -287,7 +287,7 @@ var mutations = append([]mutation{
 		"\tclose(w.wakeup)\n", "\tif false {\n\t\tclose(w.wakeup)\n\t}\n"}}},
 	{"join: the thief adds its figures up when the owner goes on", "Pool/fork, then figures", []Edit{{"internal/engine/join.go",
 		"\t\tw.flush() // the pool may be at rest before w is\n", ""}}},
-	{"join: the thief keeps its place", "Pool/fork, three workers", []Edit{{"internal/engine/join.go",
+	{"join: the thief keeps its slot", "Pool/fork, three workers", []Edit{{"internal/engine/join.go",
 		"\t\tcase !w.Hold.YieldPlace():\n", "\t\tcase false:\n"}}},
 	{"idle: a leaver does not ask for forks", "Pool/a place is free late$", []Edit{{"internal/engine/places.go",
 		"\t\tw.Raise(Hunger) // (W12)\n", ""}}},
@@ -316,7 +316,7 @@ var mutations = append([]mutation{
 	{"join: done before the result", "Pool/fork$", []Edit{{"internal/engine/join.go",
 		"\tj.run(w)\n", "\tj.state.word.CompareAndSwap(jobOpen, jobDone)\n\tj.run(w)\n"}}},
 
-	{"join: a helper that passes its place on does not count as blocked", "Pool/help$", []Edit{{"internal/engine/join.go",
+	{"join: a helper that passes its slot on does not count as blocked", "Pool/help$", []Edit{{"internal/engine/join.go",
 		"\t\tcase w.helping > 0: // it has a wait of its own to go on with\n\t\t\t_ = w.pool.Places.EnterBlocked(1)\n\t\t\tw.passed = true\n", ""}}},
 	{"join: a place that was passed on is not replaced", "Pool/help$", []Edit{{"internal/engine/join.go",
 		"\t\tw.passed = false\n\t\tw.unblock()\n", "\t\tw.passed = false\n"}}},

@@ -137,7 +137,7 @@ func (w *Word) TryWake(s State) bool { return w.swap(s, s+oneActive+oneSearching
 // s any more.
 func (w *Word) TrySearch(s State) bool { return w.swap(s, s+oneSearching) }
 
-// Found ends the search of a goroutine, which keeps its place.
+// Found ends the search of a goroutine, which keeps its slot.
 func (w *Word) Found() { _ = w.add(minus(oneSearching), oneActive+oneSearching) }
 
 // Leave gives up a place.

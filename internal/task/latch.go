@@ -56,7 +56,7 @@ func (l *Latch) channel() <-chan struct{} {
 	return l.ch
 }
 
-// Wait returns when l is released, or with an error when ctx ends. s is the seat of the waiting task, which lends its place
+// Wait returns when l is released, or with an error when ctx ends. s is the seat of the waiting task, which lends its slot
 // meanwhile. ready is called under the lock and reports whether there is nothing to wait for.
 func (l *Latch) Wait(ctx context.Context, s Seat, ready func() bool) error {
 	lent := s.Lend()

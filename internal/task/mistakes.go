@@ -90,7 +90,7 @@ func (p *Pool) NoticeNested() {
 	if tell.IsWithoutPlace(here) || !p.Checks.Nested.Tell() {
 		return
 	}
-	p.Logger.Warn("filch: a pool is used inside its own work, so the caller takes one more place as a guest; "+
+	p.Logger.Warn("filch: a pool is used inside its own work, so the caller takes one more slot as a guest; "+
 		"pass on the Worker, or in a task ScopeOf(ctx)",
 		"pool", p.Name, "call", tell.Called(here), "stack", tell.StackInLine(here))
 }

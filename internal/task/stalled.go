@@ -41,10 +41,10 @@ func (p *Pool) stalled(active, added int) {
 	if others := p.stuck(at, longest); others != "" {
 		about = append(about, "others", others)
 	}
-	p.Logger.Warn("filch: tasks are queued and none starts: workers are blocked; others take their places", about...)
+	p.Logger.Warn("filch: tasks are queued and none starts: workers are blocked; others take their slots", about...)
 }
 
-// longest returns the worker that keeps its place and has been busy longest with one thing, what that is, and its least
+// longest returns the worker that keeps its slot and has been busy longest with one thing, what that is, and its least
 // duration; or nil if none has a task or a stolen fork.
 func (p *Pool) longest() (longest *Worker, what string, d time.Duration) {
 	unused := p.Engine.Unused()

@@ -51,11 +51,11 @@ import (
 //
 // Workers that yielded go on as soon as nothing is more urgent, or, if the watch has asked, as soon as a worker has done one
 // of the tasks. Of equally urgent ones, the longest waiting goes first. When the pool is paused or closed, all go on at once,
-// on extra places if need be, because no task may come to free theirs. For the same reason none yields while more places are
+// on extra slots if need be, because no task may come to free theirs. For the same reason none yields while more places are
 // taken than there are.
 
 // way lets a worker at fork-join work or in a loop yield its place to a queued task: a worker that checks its demand and
-// finds GiveWay there lends its place and waits, and another goroutine runs the task. So a task never runs on top of a stack
+// finds GiveWay there lends its slot and waits, and another goroutine runs the task. So a task never runs on top of a stack
 // that may hold a mutex. Guests of Do do not yield: no other goroutine may go on in their stead.
 type way struct {
 	wanted atomic.Bool  // the watch asks; a worker that yields clears it

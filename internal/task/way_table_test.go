@@ -70,7 +70,7 @@ func TestWhoGivesWay(t *testing.T) {
 			"paused":            {func(s state) { s.p.Paused.Store(true) }, false},
 			"closed":            {func(s state) { s.p.Phase.Store(Cancelled) }, false},
 			"shut down":         {func(s state) { s.p.Phase.Store(Draining) }, true},
-			"without a place":   {func(s state) { s.w.Engine.Hold.YieldPlace() }, false},
+			"without a slot":    {func(s state) { s.w.Engine.Hold.YieldPlace() }, false},
 			"one too many":      {func(s state) { _ = s.p.Engine.Places.Enter() }, false},
 			"another is idle":   {func(s state) { s.p.Engine.SetLimit(2, true) }, false},
 			"not asked":         {func(s state) { s.p.way.wanted.Store(false) }, false},
@@ -138,7 +138,7 @@ func TestTheLineOfThoseThatGaveWay(t *testing.T) {
 		t.Errorf("one of level %d leaves for one of level 0", w.Engine.Level.Load())
 	}
 	if w := p.way.leave(math.MaxInt64, func() bool { return false }); w != nil {
-		t.Errorf("one leaves without a place: %d", w.Engine.ID)
+		t.Errorf("one leaves without a slot: %d", w.Engine.ID)
 	}
 	var got []int
 	for range ws {

@@ -112,7 +112,7 @@ func (w *Worker) describeDoing(at engine.Doing, shown bool) (s string) {
 		s = "has given way to tasks"
 	}
 	if !w.Engine.Hold.Load().HasPlace() {
-		s = strings.TrimPrefix(s+", without a place", ", ")
+		s = strings.TrimPrefix(s+", without a slot", ", ")
 	}
 	return s
 }

@@ -45,7 +45,7 @@ func TestDoingIsToldFromAWord(t *testing.T) {
 				t.Errorf("%+v, %t: %q, not %q", c.at, c.shown, got, c.want)
 			}
 			w.Engine.Hold.YieldPlace()
-			want := strings.TrimPrefix(c.want+", without a place", ", ")
+			want := strings.TrimPrefix(c.want+", without a slot", ", ")
 			if got := w.describeDoing(c.at, c.shown); got != want {
 				t.Errorf("%+v, %t: %q, not %q", c.at, c.shown, got, want)
 			}

@@ -115,7 +115,7 @@ func InTask(pcs []uintptr, pool uint64) (yes, mayBeInPlace bool) {
 	return false, false
 }
 
-// IsWithoutPlace reports whether a stack is that of something that runs in a pool without a place.
+// IsWithoutPlace reports whether a stack is that of something that runs in a pool without a slot.
 func IsWithoutPlace(pcs []uintptr) bool {
 	for f := range tag.Frames(pcs) {
 		if f.Function == Filch+"Blocking" || f.Function == Filch+"(*Worker).Blocking" || f.Function == ofTasks+"(*Context).Blocking" || strings.HasPrefix(f.Function, longMethod) {

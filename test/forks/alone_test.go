@@ -104,7 +104,7 @@ func workOfOne(t *testing.T, work func(s filch.Scope)) map[string]func(p *filch.
 	}
 }
 
-// One worker publishes what others may take: when it lends its place, and when there is a second one.
+// One worker publishes what others may take: when it lends its slot, and when there is a second one.
 func TestOneWorkerPublishesWhenAnotherMayCome(t *testing.T) {
 	for name, ask := range map[string]func(w *filch.Worker, begun <-chan bool){
 		"Blocking": func(w *filch.Worker, begun <-chan bool) { w.Blocking(func() { <-begun }) },

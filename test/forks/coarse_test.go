@@ -35,7 +35,7 @@ func naps(n int) func(f *filch.Frame[int, int], arg int) int {
 // what is measured is the schedule and nothing else.
 
 // k leaves take ⌈k/P⌉ rounds on P workers at rest, whichever way they are forked: never more,
-// and less only by what ran on extra places. After a wait a worker goes on at once, for
+// and less only by what ran on extra slots. After a wait a worker goes on at once, for
 // one leaf beside all the others if their places are taken; see WithWorkers.
 func TestCoarseForksOverlap(t *testing.T) {
 	halve := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {

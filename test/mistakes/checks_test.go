@@ -401,7 +401,7 @@ func TestForksThatBlockAreLogged(t *testing.T) {
 	}
 }
 
-// Work that is blocked in all places is logged within a second, with all stacks, and once: and it goes on when it can.
+// Work that is blocked in all slots is logged within a second, with all stacks, and once: and it goes on when it can.
 func TestADeadlockOfForksIsLogged(t *testing.T) {
 	racetest.Skip(t, "it checks which goroutine runs what")
 	const late = 10*time.Second + 7*time.Millisecond // since the first look
@@ -452,7 +452,7 @@ func TestADeadlockOfForksIsLogged(t *testing.T) {
 				p.Do(func(w *filch.Worker) { c.do(w, ch) })
 				s := out.String()
 				<-ch
-				if n := strings.Count(s, "blocked in all places"); n != c.logs || strings.Count(s, "WARN") != n {
+				if n := strings.Count(s, "blocked in all slots"); n != c.logs || strings.Count(s, "WARN") != n {
 					t.Errorf("it was logged %d times, not %d:\n%s", n, c.logs, s)
 				}
 				if c.logs == 0 {

@@ -254,7 +254,7 @@ func TestDumpTellsOfWaitsWithTheContextOfOthers(t *testing.T) {
 		p.Go(context.Background(), func(context.Context) { g.Wait() }, filch.Named("group"))
 		synctest.Wait()
 		s := dumpOf(t, p)
-		for _, want := range []string{"task own; without a place; Future.Wait at ", "task other; Future.Wait at ", "task group; Group.Wait at "} {
+		for _, want := range []string{"task own; without a slot; Future.Wait at ", "task other; Future.Wait at ", "task group; Group.Wait at "} {
 			if !strings.Contains(s, want) {
 				t.Errorf("no %q in %s", want, s)
 			}

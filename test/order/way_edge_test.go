@@ -65,7 +65,7 @@ func TestParkedWorkersAreNotLost(t *testing.T) {
 	}
 	all.Wait()
 	before := p.Stats()
-	for ; before.Active > 0 || before.Extra > 0; before = p.Stats() { // until all are kept, without a place
+	for ; before.Active > 0 || before.Extra > 0; before = p.Stats() { // until all are kept, without a slot
 		runtime.Gosched()
 	}
 	p.Resize(1)

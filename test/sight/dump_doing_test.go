@@ -90,7 +90,7 @@ func TestDumpShowsWhatGaveWay(t *testing.T) {
 			return 0, nil
 		}, filch.AtPriority(9))
 		less.Wait(context.Background())
-		if !strings.Contains(given, "has given way to tasks, without a place") {
+		if !strings.Contains(given, "has given way to tasks, without a slot") {
 			t.Errorf("while it waits:\n%s", given)
 		}
 	})

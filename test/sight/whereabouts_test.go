@@ -27,7 +27,7 @@ func TestAStallIsLoggedOnceWithTheLongestTask(t *testing.T) {
 			p.Stats()
 			time.Sleep(10 * time.Millisecond)
 		}
-		p.Go(context.Background(), func(ctx context.Context) { filch.Blocking(ctx, func() { <-end }) }, filch.Named("older, without a place"))
+		p.Go(context.Background(), func(ctx context.Context) { filch.Blocking(ctx, func() { <-end }) }, filch.Named("older, without a slot"))
 		synctest.Wait()
 		time.Sleep(10 * time.Millisecond)
 		begin("long", func() { blockedInLong(end) })
@@ -66,7 +66,7 @@ func TestAStallIsLoggedOnceWithTheLongestTask(t *testing.T) {
 //go:noinline
 func blockedInLong(end chan bool) { <-end }
 
-// A wait with the context of others keeps its place. What is logged of the stall has the call.
+// A wait with the context of others keeps its slot. What is logged of the stall has the call.
 func TestAStallIsLoggedWithTheCallsThatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out rig.SyncBuffer

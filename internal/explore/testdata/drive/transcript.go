@@ -229,7 +229,7 @@ There is one place.`,
 				s.pool.Go(background, nothingToDo, filch.Named("urgent"))
 			})
 		}},
-	{"lends", `A task lends its place while it blocks.
+	{"lends", `A task lends its slot while it blocks.
 
 worker 0   runs the task "first", which calls Blocking, and waits there for the second
 worker 1   is woken for the place, and runs the task "second"
