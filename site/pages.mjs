@@ -8,7 +8,7 @@ import { contents } from "./contents.mjs";
 
 const site = dirname(fileURLToPath(import.meta.url)), root = dirname(site), out = join(site, "pages");
 const code = "https://github.com/filch-go/filch";
-const names = new Map(contents.flatMap(([, pages]) => pages.map(([file, name]) => [file, name])));
+const names = new Map(contents.flatMap(([, pages]) => pages.filter(([file]) => file).map(([file, name]) => [file, name])));
 
 // target returns where a link of a page leads, which the file has relative to its folder.
 function target(file, link, isPicture) {

@@ -79,7 +79,7 @@ func TestTheBuildIsSaid(t *testing.T) {
 		"built with go1.26, with no profile and, where it says +pgo, guided by default.pgo\n": {Go: "go1.26", Profile: bothBuilds},
 	} {
 		var out strings.Builder
-		printClosing(&out, report{Machine: m})
+		printClosing(&out, report{Machine: m}, true)
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in %q", want, out.String())
 		}

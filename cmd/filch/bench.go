@@ -206,7 +206,7 @@ func bench(stdout, stderr io.Writer, names []string, o options) error {
 	}
 	wrong := printNotes(stdout, stderr, rows, !each)
 	if !o.markdown {
-		printClosing(stdout, r)
+		printClosing(stdout, r, each)
 	}
 	if o.bars {
 		printBars(stdout, r.Bars)

@@ -8,20 +8,25 @@ import (
 	"strings"
 )
 
-// printClosing says in a few lines what filch did on the most workers: against each executor, and where something else is faster.
-func printClosing(out io.Writer, r report) {
+// printClosing says in a few lines what filch did on the most workers: against each executor, and where something else is faster. each says that all rows have been printed.
+func printClosing(out io.Writer, r report, each bool) {
 	if ours := foremost(r.Rows); ours != nil {
-		fmt.Fprintf(out, "\n%s on %d workers is in the median program\n", ours[0].Executor, ours[0].Workers)
+		fmt.Fprintln(out)
+		say(out, "%s%s on %s, in the median program:", machineGives(r.Rows), ours[0].Executor, workersText(ours[0].Workers))
 		for _, name := range executorsIn(r.Rows) {
 			if !strings.HasPrefix(name, "filch") && name != "at-once" {
-				fmt.Fprintf(out, "  %s\n", against(ours, r.Rows, name))
+				say(out, "- %s", against(ours, r.Rows, name))
 			}
 		}
-		say(out, "%s%s", worst(r.Rows, ours[0]), machineGives(r.Rows))
+		say(out, "%s", worst(r.Rows, ours[0]))
 	}
 	fmt.Fprintln(out)
 	say(out, "%s", r.footer())
-	say(out, "What the columns are: --list. Each row, and why some did not run: -v. Charts: --html FILE.")
+	more := "What the columns are: --list. Charts: --html FILE."
+	if !each {
+		more += " Each row, and why some did not run: -v. Empty: it would take too long."
+	}
+	say(out, "%s", more)
 }
 
 // say writes a paragraph, in lines that fit the screen.
@@ -75,13 +80,13 @@ func against(ours, rows []*row, name string) string {
 			deadlocks++
 		}
 	}
-	text := "not measured against " + name
+	text := name + ": no figure"
 	if len(times) > 0 {
 		text = fmt.Sprintf("%s times as fast as %s (%s to %s), faster in %d of %d",
 			digits(median(times)), name, digits(slices.Min(times)), digits(slices.Max(times)), faster, len(times))
 	}
 	if deadlocks > 0 {
-		text += fmt.Sprintf("; %d deadlock", deadlocks)
+		text += fmt.Sprintf("; it deadlocks in %d", deadlocks)
 	}
 	return text
 }
@@ -101,7 +106,7 @@ func machineGives(rows []*row) string {
 	if gains == nil {
 		return ""
 	}
-	return fmt.Sprintf(" %d serial programs at once gain %s here: no scheduler gains more.", workers, digits(median(gains)))
+	return fmt.Sprintf("This machine gave %s times one processor to %d copies of a serial program at once, in the median. ", digits(median(gains)), workers)
 }
 
 // worst names the programs in which something is faster than the executor of like on as many workers, the worst first.
@@ -118,7 +123,7 @@ func worst(rows []*row, like *row) string {
 	}
 	var texts []string
 	for _, l := range all[:min(len(all), 5)] {
-		texts = append(texts, fmt.Sprintf("%s %s of %s (%s, by %s)", l.row.Workload, l.row.Size, duration(l.row.Median), l.to.Executor, digits(l.times)))
+		texts = append(texts, fmt.Sprintf("%s %s (%s where %s takes %s)", l.row.Workload, l.row.Size, duration(l.row.Median), l.to.Executor, duration(l.to.Median)))
 	}
 	if n := len(all) - len(texts); n > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more", n))

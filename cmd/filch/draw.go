@@ -37,6 +37,7 @@ const (
 	plain     vg.Length = 12
 	heading   vg.Length = 15
 	lineSpace           = 1.35
+	leastHigh vg.Length = 200 // the lines of a plot together
 )
 
 // svg draws the chart so wide, and as high as it takes.
@@ -186,7 +187,7 @@ func (d *drawing) step() vg.Length {
 }
 
 func (d *drawing) lineHeight(l line) vg.Length {
-	return max(20, vg.Length(max(len(l.points)+len(l.none), 1))*d.step()+8)
+	return max(20, leastHigh/vg.Length(len(d.lines)), vg.Length(max(len(l.points)+len(l.none), 1))*d.step()+8)
 }
 
 // paint draws the blocks.

@@ -52,6 +52,9 @@ func (s *sheet) right(from, to int) {
 // hide leaves a column out.
 func (s *sheet) hide(column int) { s.configs[column-1].Hidden = true }
 
+// narrowest is the narrowest screen for which columns are left out.
+const narrowest = 40
+
 // Render writes the table, and below it which columns had no room.
 func (s *sheet) Render() {
 	order := s.first
@@ -61,6 +64,9 @@ func (s *sheet) Render() {
 	var missing []string
 	most := widthOf(s.out)
 	lines := s.render()
+	if most < narrowest {
+		most = 0 // nothing would be left to read
+	}
 	for most > 0 && len(order) > 0 && text.LongestLineLen(lines) > most {
 		c := &s.configs[order[0]-1]
 		if name := fmt.Sprint(s.head[order[0]-1]); name != "" && !c.Hidden {

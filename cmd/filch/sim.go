@@ -136,7 +136,7 @@ func (s *simulation) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	if len(results) > fewRows && s.show == nil && s.summary == "" && !s.verbose {
-		printSpeedups(stdout, results)
+		printSpeedups(stdout, results, s.kernel)
 	} else {
 		printSim(stdout, results, s.show, s.summary)
 	}

@@ -51,6 +51,16 @@ func printSim(out io.Writer, results []*sim.Result, columns []simColumn, summary
 	}
 	t.AppendHeader(head)
 	t.right(3, len(head))
+	for _, name := range []any{"seed", "T1", "Tinf"} {
+		if i := slices.Index(head, name); i >= 0 {
+			t.first = append(t.first, i+1)
+		}
+	}
+	for i := len(head); i > 0; i-- { // what a run is, and what it gains, stay to the last
+		if name := head[i-1]; i > len(keys(results[0])) && name != "speed-up" && !slices.Contains(t.first, i) {
+			t.first = append(t.first, i)
+		}
+	}
 	g := groups{t: t}
 	for _, same := range runs {
 		g.begins(same[0].DAG)
@@ -64,7 +74,7 @@ func printSim(out io.Writer, results []*sim.Result, columns []simColumn, summary
 }
 
 // printSpeedups prints a row for each DAG and scheduler, with the speed-up on each number of workers: the mean of runs that differ in the seed alone.
-func printSpeedups(out io.Writer, results []*sim.Result) {
+func printSpeedups(out io.Writer, results []*sim.Result, kernel string) {
 	var workers []int
 	for _, r := range results {
 		if !slices.Contains(workers, r.Workers) {
@@ -72,7 +82,12 @@ func printSpeedups(out io.Writer, results []*sim.Result) {
 		}
 	}
 	slices.Sort(workers)
-	say(out, "Speed-up, T1/time, by the number of workers, in simulated time. No scheduler gains more than T1/Tinf, the parallelism of the DAG.")
+	met := ""
+	if kernel != "" {
+		met = ", with the kernel " + kernel
+	}
+	say(out, "Speed-up, T1/time, by the number of workers, in simulated time%s. No scheduler gains more than T1/Tinf, the parallelism of the DAG. "+
+		"A queue that all share, as of central and pdf, costs nothing unless --central-cost says so.", met)
 	fmt.Fprintln(out)
 	t := newTable(out)
 	head := table.Row{"DAG", "scheduler", "T1/Tinf"}

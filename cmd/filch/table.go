@@ -48,7 +48,7 @@ func printRows(out io.Writer, rows []*row) {
 	t.AppendHeader(table.Row{"workload", "size", "executor", "workers", "time", "spread", "T1/Ts", "speed-up", "", "ns/fork", "allocs", "cpu", "peak", "steals", "open"})
 	t.right(4, 8)
 	t.right(10, 15)
-	t.first = []int{15, 14, 13, 12, 11, 10, 6, 9, 7, 4}
+	t.first = []int{15, 14, 13, 12, 11, 10, 6, 9, 7, 2, 5}
 	if !slices.ContainsFunc(rows, func(x *row) bool { return x.Open > 0 }) {
 		t.hide(15)
 	}

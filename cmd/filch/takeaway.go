@@ -51,9 +51,9 @@ func (c *chart) ahead(by func(ours, other float64) float64) string {
 	case all == 0:
 		return ""
 	case where == "":
-		return fmt.Sprintf("filch is ahead in all of %d.", all)
+		return fmt.Sprintf("Of the parallel executors, filch is ahead in all of %d.", all)
 	}
-	return fmt.Sprintf("filch is ahead in %d of %d; furthest behind in %s, by %s times.", wins, all, where, digits(1/behind))
+	return fmt.Sprintf("Of the parallel executors, filch is ahead in %d of %d; furthest behind in %s, by %s times.", wins, all, where, digits(1/behind))
 }
 
 // widest tells how far the runs lie apart.

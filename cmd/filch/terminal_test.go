@@ -22,7 +22,7 @@ func TestTablesFitTheScreen(t *testing.T) {
 		t.Setenv("COLUMNS", fmt.Sprint(columns))
 		var short, each, goals strings.Builder
 		printSummary(&short, all, false)
-		printClosing(&short, all)
+		printClosing(&short, all, false)
 		printRows(&each, all.Rows)
 		printBars(&goals, all.Bars)
 		for name, s := range map[string]string{"summary": short.String(), "rows": each.String()} {
@@ -61,13 +61,13 @@ func TestClosingSaysWhereFilchIsSlower(t *testing.T) {
 	rows = append(rows, &row{Workload: "uts", Size: "1", Executor: "goroutine", Workers: 2, Note: "deadlocks"})
 	add("uts", "filch", 2, 120)
 	compare(rows[4:])
-	printClosing(&out, report{Rows: rows})
+	printClosing(&out, report{Rows: rows}, true)
 	for _, want := range []string{
-		"filch on 2 workers is in the median program\n",
-		"  1.25 times as fast as serial (0.83 to 1.67), faster in 1 of 2\n",
-		"  5.00 times as fast as goroutine (5.00 to 5.00), faster in 1 of 1; 1 deadlock\n",
-		"Something else is faster in uts 1 of 120 ns (serial, by 1.20).",
-		"2 serial programs at once gain 2.00 here",
+		"filch on 2 workers, in the median program:\n",
+		"- 1.25 times as fast as serial (0.83 to 1.67), faster in 1 of 2\n",
+		"- 5.00 times as fast as goroutine (5.00 to 5.00), faster in 1 of 1; it deadlocks in 1\n",
+		"Something else is faster in uts 1 (120 ns where serial takes 100 ns).",
+		"This machine gave 2.00 times one processor to 2 copies of a serial program at once",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())

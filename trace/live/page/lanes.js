@@ -5,6 +5,7 @@ import { span } from "./text.js";
 const AXIS = 20; // height of the axis
 const IDLE = 16; // and of the line for idle workers
 const SHORTEST = 1e3, LONGEST = 600e9; // times to show
+const FIRST = 2.5e8, LATER = 5e9;
 const LEVELS = 6; // depths that look different
 const MOST_ARROWS = 600;
 const COLOURS = 8;
@@ -39,7 +40,7 @@ export class Lanes {
     this.canvas = canvas;
     this.store = store;
     this.ctx = canvas.getContext("2d", { alpha: false });
-    this.width = 5e9; // nanoseconds shown
+    this.width = this.grown = FIRST; // nanoseconds shown; as long as nobody has changed it, the time that is known, up to LATER
     this.end = null; // the right edge; null is now
     this.filter = "";
     this.matches = []; // by name, whether it does
@@ -192,6 +193,7 @@ export class Lanes {
   follow() { this.end = null; }
 
   draw() {
+    if (this.width === this.grown && this.end === null) this.width = this.grown = Math.min(LATER, Math.max(FIRST, this.store.t - (this.store.begun ?? 0)));
     const c = this.ctx, s = this.store.spans, { left, right } = this;
     let n = 0;
     for (let i = 0; i < s.length; i++) if (s.end[i] >= left && s.begin[i] <= right) this.visible[n++] = i;
@@ -275,12 +277,12 @@ export class Lanes {
       const x = Math.max(this.gutter - 2, this.x(begin)), right = Math.min(this.w + 2, Math.max(this.x(end), x + 1));
       if (right <= drawn[at] && !crashed) return; // there is a span in this pixel
       drawn[at] = Math.floor(right);
-      rows[level].push([worker, look, x, right, name, crashed, since]);
+      rows[level].push([worker, look, x, right, name, crashed, since, begin]);
     });
     c.textBaseline = "middle";
     c.font = `${Math.min(12, this.lane - 5)}px system-ui, sans-serif`;
     for (let level = 0; level < LEVELS; level++) {
-      for (const [worker, look, x, right, name, crashed, since] of rows[level]) {
+      for (const [worker, look, x, right, name, crashed, since, begin] of rows[level]) {
         const y = this.y(worker) + 1 + Math.min(level, 4) * inset, h = this.lane - 2 - Math.min(level, 4) * inset;
         c.globalAlpha = matching ? 1 - (level % 2) * .22 : .15;
         c.fillStyle = look === "place" ? this.place : crashed ? this.bad : this.colour(name);
@@ -292,7 +294,7 @@ export class Lanes {
         if (since) for (let k = 0; k < 3; k++) c.fillRect(x + 3 * k, y, 1, h); // when it began is not known
         const letters = Math.floor((right - x - 8) / 6.3);
         if (!text || !matching || letters < 4) continue;
-        const label = short(this.store.names[name] ?? "") + (since ? ", since at least" : "");
+        const label = short(this.store.names[name] ?? "") + (since ? `, running for at least ${span(this.store.t - begin)}` : "");
         c.fillStyle = this.on;
         c.fillText(fitting(label, letters), x + (since ? 12 : 4), y + h / 2 + .5);
       }

@@ -14,11 +14,13 @@ export function showVerdict(details, store) {
   items(details.querySelector("ul"), (v.reasons ?? []).map((r) => [r, ""]));
 }
 
+const mean = (all) => all.reduce((sum, x) => sum + x, 0) / Math.max(1, all.length);
+
 export function showTiles(few, list, store) {
-  const s = store.stats, last = (k) => store.series[k].at(-1) ?? 0, extra = Math.max(0, s.Busy - s.Workers);
+  const s = store.stats, last = (k) => store.series[k].at(-1) ?? 0, recent = (k) => mean(store.series[k].slice(-25)), extra = Math.max(0, s.Busy - s.Workers);
   figures(few, [
     ["workers busy", `${s.Busy - extra} of ${s.Workers}${extra ? ` + ${extra}` : ""}${s.Paused ? ", paused" : ""}`], ["queued", count(s.Tasks.Queued)],
-    ["oldest in a queue", s.Tasks.Oldest ? span(s.Tasks.Oldest) : "–"], ["tasks a second", count(last("done"))], ["blocked", count(s.Blocked)],
+    ["oldest in a queue", s.Tasks.Oldest ? span(s.Tasks.Oldest) : "–"], ["tasks a second", count(recent("done"))], ["waiting without a slot", count(s.Blocked)],
     ["failed", count(s.Tasks.Failed + s.Tasks.Panicked)],
   ]);
   figures(list, [
