@@ -36,8 +36,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "filch",
-		Short:         "filch is a work-stealing scheduler for Go; this is its command",
+		Use:   "filch",
+		Short: "filch is a work-stealing scheduler for Go; this is its command",
+		Example: `  filch bench    # filch beside goroutines and other pools, on this machine
+  filch live     # a page that shows workers as they run
+  filch sim --scheduler pool,sharing --dag mergesort=65536    # would more processors help?`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

@@ -66,7 +66,7 @@ func TestDesignIsAMap(t *testing.T) {
 	}
 }
 
-// README.md is a first contact: it has at most 180 lines, and what it shows fits a phone.
+// README.md is a first contact: it has at most 180 lines, of code in at most 100 columns, so that no line of it is cut at 1,280 pixels.
 func TestReadmeIsShort(t *testing.T) {
 	atRoot(t)
 	lines := strings.Split(read(t, "README.md"), "\n")

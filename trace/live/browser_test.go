@@ -24,7 +24,7 @@ import (
 func TestPageInABrowser(t *testing.T) {
 	thorough.Only(t, "drives a page in Chromium")
 	browser.Need(t)
-	few, many := filch.New(filch.WithWorkers(4), filch.WithName("few")), filch.New(filch.WithWorkers(64), filch.WithName("many"))
+	few, many := filch.New(filch.WithWorkers(2), filch.WithName("few")), filch.New(filch.WithWorkers(64), filch.WithName("many"))
 	defer few.Close()
 	defer many.Close()
 	ofFew, ofMany := load(few), load(many)

@@ -217,10 +217,16 @@ await end(async () => {
     await page.keyboard.press("f");
     await until(() => import("./app.js").then(({ lanes }) => !lanes.idle && lanes.shown.length >= 64));
     await page.keyboard.press("f");
-    await theme("light");
-    await screenshot("64-light");
-    await theme("dark");
-    await screenshot("64-dark");
+    for (const width of all ? [360, 768, 1920, 1280] : [1280]) {
+      await page.setViewport({ width, height: 1000 });
+      await new Promise((r) => setTimeout(r, 300));
+      assert.ok(await wide() <= 0, `it is wider than ${width}`);
+      for (const name of ["light", "dark"]) {
+        await theme(name);
+        await noViolations();
+        await screenshot(`64-${width === 1280 ? "" : `${width}-`}${name}`);
+      }
+    }
   });
   await step("phone", async () => {
     const filled = () => until(() => document.querySelectorAll("#times tbody tr").length > 0 && document.querySelectorAll("#steals-text:not(:empty)").length > 0);
@@ -311,7 +317,11 @@ await end(async () => {
           const text = [document.querySelector("#verdict strong").textContent, ...tiles, ...open, document.getElementById("waits").innerText, document.getElementById("runs").innerText].join("\n");
           return texts.every((t) => text.includes(t));
         }), texts);
-        await screenshot(`broken-${name}`);
+        for (const kind of all ? ["dark", "light"] : ["light"]) {
+          await theme(kind);
+          await noViolations();
+          await screenshot(`broken-${name}-${kind}`);
+        }
       } catch (e) {
         throw new Error(`the page of ${name} does not say all of ${JSON.stringify(texts)}`, { cause: e });
       } finally {

@@ -17,7 +17,10 @@ const laneName = (worker) => (worker < 0 ? "no worker" : `worker ${worker}`);
 const LEAST_FOLDED = 4; // so many idle lanes are one
 
 // short leaves the function of a Go symbol: "runTasksBody" of "example.com/a/b.runTasksBody". Other names stay.
-export const short = (name) => name.replace(/\S*\/[^\s./]*\.(?=\S)|\bmain\.(?=\S)/g, "");
+export const short = (name) => withoutPaths(name).replace(/\bmain\.(?=\S)/g, "");
+
+// withoutPaths leaves packages and their paths out, but for package main.
+export const withoutPaths = (name) => name.replace(/\S*\/[^\s./]*\.(?=\S)/g, "");
 
 // fitting shortens a name further: without its package, and then by its end.
 function fitting(name, letters) {
@@ -248,7 +251,11 @@ export class Lanes {
     for (let i = 0; i < g.length; i++) {
       if (g.end[i] < this.left || g.begin[i] > this.right) continue;
       const x = this.x(g.begin[i]);
-      c.fillRect(x, this.y(g.worker[i]) + this.lane / 2 - .5, Math.max(1, this.x(g.end[i]) - x), 1);
+      const w = Math.max(1, this.x(g.end[i]) - x), y = this.y(g.worker[i]);
+      c.globalAlpha = .28; // what was not seen looks other than what did not happen
+      c.fillRect(x, y + 2, w, this.lane - 4);
+      c.globalAlpha = 1;
+      c.fillRect(x, y + this.lane / 2 - .5, w, 1);
     }
   }
 

@@ -1,7 +1,7 @@
 // Figures, tables and the legend.
 
 import { span, count, rows, items, figures } from "./text.js";
-import { short } from "./lanes.js";
+import { short, withoutPaths } from "./lanes.js";
 
 // showVerdict shows what is the matter with the pool, and with a click why.
 export function showVerdict(details, store) {
@@ -105,7 +105,8 @@ export function showRuns(table, waits, store) {
     ...list(l.held).map((h) => ["–", h.task, "", `held: ${h.why}`, "", ""]),
     ...(l.moreHeld ? [["–", `and ${count(l.moreHeld)} more`, "", "held", "", ""]] : []),
   ];
-  rows(table.tBodies[0], all.length ? all : [["–", "nothing runs", "", "", "", ""]]);
+  const cell = (text) => [withoutPaths(text), "", text];
+  rows(table.tBodies[0], all.length ? all.map(([worker, task, time, doing, at, queued]) => [worker, cell(task), time, cell(doing), cell(at), queued]) : [["–", "nothing runs", "", "", "", ""]]);
   const lines = [
     ...list(l.circles).map((c) => [`Circle: ${c}`, "circle"]), ...list(l.waits).map((w) => [`${w.by} waits for ${w.on}`, ""]),
     ...(l.more ? [[`and ${l.more} more`, ""]] : []),
