@@ -311,3 +311,18 @@ func TestLinesOfCode(t *testing.T) {
 		t.Error("a file that is not there has lines")
 	}
 }
+
+// Drawings have the colours of the charts: of the ground and text, of filch, and of goroutines and the pool with a lock.
+func TestColoursAreThoseOfTheCharts(t *testing.T) {
+	theme, err := os.ReadFile("../../cmd/filch/theme.go")
+	if err != nil {
+		t.Skip("cmd/filch is not here: this is the module alone")
+	}
+	for class, name := range map[string]string{"paper": "paper", "ink": "ink", "faint": "faint", "grid": "grid", "ours": "m0", "third": "o0", "others": "o1"} {
+		i := slices.IndexFunc(paints, func(p paint) bool { return p.class == class })
+		want := fmt.Sprintf("{%q, %q, %q}", name, strings.ToUpper(paints[i].light), strings.ToUpper(paints[i].dark))
+		if !strings.Contains(string(theme), want) {
+			t.Errorf("%s is drawn as %s here, and otherwise in the charts", class, want)
+		}
+	}
+}
