@@ -22,6 +22,7 @@ const asProgram = "FILCH_TEST_PROGRAM"
 func TestMain(m *testing.M) {
 	switch os.Getenv(asProgram) {
 	case "":
+		os.Unsetenv("COLUMNS") // tables are as wide as they are
 		os.Exit(m.Run())
 	case "filch":
 		main()
