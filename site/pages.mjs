@@ -51,5 +51,5 @@ for (const [file, name] of names) {
   const text = readFileSync(join(root, file), "utf8");
   writeFileSync(join(out, `${name}.md`), `---\nsource: ${file}\n---\n\n${transformed(file, text)}`);
 }
-for (const name of ["playground"]) cpSync(join(root, "docs", name), join(out, "public", name), { recursive: true });
+cpSync(join(root, "docs/playground"), join(out, "public/playground"), { recursive: true });
 for (const folder of ["summary", "tasks"]) for (const name of readdirSync(join(root, "docs/pictures", folder))) picture(`docs/pictures/${folder}/${name}`);

@@ -8,11 +8,12 @@ import (
 	"strings"
 )
 
-// printClosing says in a few lines what filch did on the most workers: against each executor, and where something else is faster. each says that all rows have been printed.
+// printClosing says in a few lines what filch did on the most workers: against each executor, and where something else is faster. each
+// says that all rows have been printed.
 func printClosing(out io.Writer, r report, each bool) {
 	if ours := foremost(r.Rows); ours != nil {
 		fmt.Fprintln(out)
-		say(out, "%s%s on %s, in the median program:", machineGives(r.Rows), ours[0].Executor, workersText(ours[0].Workers))
+		say(out, "%s%s on %s, in the median program:", machineGives(r.Rows, ours[0].Workers), ours[0].Executor, workersText(ours[0].Workers))
 		for _, name := range executorsIn(r.Rows) {
 			if !strings.HasPrefix(name, "filch") && name != "at-once" {
 				say(out, "- %s", against(ours, r.Rows, name))
@@ -91,15 +92,11 @@ func against(ours, rows []*row, name string) string {
 	return text
 }
 
-// machineGives says what serial programs gain that run at once, if that was measured.
-func machineGives(rows []*row) string {
+// machineGives says what so many serial programs gain that run at once, if that was measured.
+func machineGives(rows []*row, workers int) string {
 	var gains []float64
-	workers := 0
 	for _, r := range rows {
-		if r.Executor == "at-once" && r.Runs > 0 && r.Workers >= workers {
-			if r.Workers > workers {
-				workers, gains = r.Workers, nil
-			}
+		if r.Executor == "at-once" && r.Runs > 0 && r.Workers == workers {
 			gains = append(gains, r.Speedup)
 		}
 	}

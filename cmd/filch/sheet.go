@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ type sheet struct {
 	out     io.Writer
 	head    table.Row
 	configs []table.ColumnConfig
-	first   []int // columns to leave out before the others, which go from the last one to the third
+	first   []int // columns to leave out, in this order; then the others go, from the last one to the third
 }
 
 func newTable(out io.Writer) *sheet {
@@ -52,22 +53,27 @@ func (s *sheet) right(from, to int) {
 // hide leaves a column out.
 func (s *sheet) hide(column int) { s.configs[column-1].Hidden = true }
 
+// leaveFirst says which columns go first where there is no room, by their heads.
+func (s *sheet) leaveFirst(heads ...string) {
+	for _, head := range heads {
+		if i := slices.IndexFunc(s.head, func(x any) bool { return x == head }); i >= 0 {
+			s.first = append(s.first, i+1)
+		}
+	}
+}
+
 // narrowest is the narrowest screen for which columns are left out.
 const narrowest = 40
 
 // Render writes the table, and below it which columns had no room.
 func (s *sheet) Render() {
-	order := s.first
+	order := slices.Clone(s.first)
 	for i := len(s.head); i > 2; i-- {
 		order = append(order, i)
 	}
 	var missing []string
-	most := widthOf(s.out)
-	lines := s.render()
-	if most < narrowest {
-		most = 0 // nothing would be left to read
-	}
-	for most > 0 && len(order) > 0 && text.LongestLineLen(lines) > most {
+	lines, most := s.render(), widthOf(s.out)
+	for most >= narrowest && len(order) > 0 && text.LongestLineLen(lines) > most { // on less, nothing would be left to read
 		c := &s.configs[order[0]-1]
 		if name := fmt.Sprint(s.head[order[0]-1]); name != "" && !c.Hidden {
 			missing = append(missing, name)
@@ -77,7 +83,7 @@ func (s *sheet) Render() {
 	}
 	fmt.Fprintln(s.out, lines)
 	if len(missing) > 0 {
-		fmt.Fprintln(s.out, wrapped("No room for "+strings.Join(missing, ", ")+"; COLUMNS=200 shows all.", most))
+		say(s.out, "No room for %s; COLUMNS=200 shows all.", strings.Join(missing, ", "))
 	}
 }
 

@@ -51,14 +51,10 @@ func printSim(out io.Writer, results []*sim.Result, columns []simColumn, summary
 	}
 	t.AppendHeader(head)
 	t.right(3, len(head))
-	for _, name := range []any{"seed", "T1", "Tinf"} {
-		if i := slices.Index(head, name); i >= 0 {
-			t.first = append(t.first, i+1)
-		}
-	}
-	for i := len(head); i > 0; i-- { // what a run is, and what it gains, stay to the last
-		if name := head[i-1]; i > len(keys(results[0])) && name != "speed-up" && !slices.Contains(t.first, i) {
-			t.first = append(t.first, i)
+	t.leaveFirst("seed", "T1", "Tinf")
+	for _, c := range slices.Backward(columns) {
+		if c.name != "speed-up" { // what a run is, and what it gains, stay to the last
+			t.leaveFirst(c.name)
 		}
 	}
 	g := groups{t: t}
@@ -96,20 +92,18 @@ func printSpeedups(out io.Writer, results []*sim.Result, kernel string) {
 	}
 	t.AppendHeader(head)
 	t.right(3, len(head))
-	t.first = []int{3}
+	t.leaveFirst("T1/Tinf")
 	g := groups{t: t}
 	var row table.Row
-	runs := alike(results)
-	for i, same := range runs {
+	last := ""
+	for _, same := range alike(results) {
 		r := same[0]
-		if like := func(x *sim.Result) bool {
-			return x.DAG == r.DAG && x.Scheduler == r.Scheduler && x.Topology == r.Topology
-		}; i == 0 || !like(runs[i-1][0]) {
+		if key := fmt.Sprint(r.DAG, r.Scheduler, r.Topology); key != last {
 			if row != nil {
 				t.AppendRow(row)
 			}
 			g.begins(r.DAG)
-			row = make(table.Row, len(head))
+			last, row = key, make(table.Row, len(head))
 			row[0], row[1], row[2] = r.DAG, strings.TrimSpace(r.Scheduler+" "+r.Topology), digits(float64(r.T1)/float64(r.Tinf))
 		}
 		row[3+slices.Index(workers, r.Workers)] = digits(speedUp.summary("mean", same))

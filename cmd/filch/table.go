@@ -48,7 +48,7 @@ func printRows(out io.Writer, rows []*row) {
 	t.AppendHeader(table.Row{"workload", "size", "executor", "workers", "time", "spread", "T1/Ts", "speed-up", "", "ns/fork", "allocs", "cpu", "peak", "steals", "open"})
 	t.right(4, 8)
 	t.right(10, 15)
-	t.first = []int{15, 14, 13, 12, 11, 10, 6, 9, 7, 2, 5}
+	t.leaveFirst("open", "steals", "peak", "cpu", "allocs", "ns/fork", "spread", "", "T1/Ts", "size", "time")
 	if !slices.ContainsFunc(rows, func(x *row) bool { return x.Open > 0 }) {
 		t.hide(15)
 	}
@@ -122,11 +122,7 @@ func printSummary(out io.Writer, r report, markdown bool) {
 	t := newTable(out)
 	t.AppendHeader(header)
 	t.right(2, len(header))
-	for _, name := range []string{"basic", "semaphore", "filch-join", "filch-call", "at-once", "goroutine"} {
-		if i := slices.Index(names, name); i >= 0 {
-			t.first = append(t.first, 2+i)
-		}
-	}
+	t.leaveFirst("basic", "semaphore", "filch-join", "filch-call", "at-once", "goroutine")
 	var line table.Row
 	for i, x := range r.Rows {
 		switch {

@@ -31,6 +31,7 @@ type WorkerLook struct {
 	Task   string        `json:"task"`   // that it runs, or ""
 	For    time.Duration `json:"for"`    // how long it has run at least
 	Doing  string        `json:"doing"`  // what it began last, or ""
+	Lent   bool          `json:"lent"`   // it waits or blocks where the pool sees it, and has no slot
 	At     string        `json:"at"`     // where the user's code is, and what it waits for there, or ""
 }
 

@@ -65,7 +65,7 @@ func (w *Worker) look(unused bool, at tell.Goroutines) (l event.WorkerLook, used
 		return l, l.Queued > 0
 	}
 	g := at.Of(tell.Address(w))
-	l.At = g.Where()
+	l.At, l.Lent = g.Where(), !e.Hold.Load().HasPlace()
 	if running != nil {
 		l.Task = g.Named(Describe(running))
 		if d >= time.Millisecond {

@@ -3,10 +3,10 @@
 //
 //	http.Handle("/debug/filch/", live.Handler(pool))
 //
-// The page needs no network and loads nothing from elsewhere. It shows each worker as a lane in time, with the tasks,
-// calls and published forks that it runs, and arrows for steals; who steals from whom; queues, throughput, and
-// percentiles of run times by name; and a table of what is running now: since when, where its code is, and what waits
-// for what.
+// The page begins with a verdict: what is the matter with the pool, and why. It needs no network and loads nothing
+// from elsewhere. It shows each worker as a lane in time, with the tasks, calls and published forks that it runs,
+// and arrows for steals; who steals from whom; queues, throughput, and percentiles of run times by name; and a
+// table of what is running now: since when, where its code is, and what waits for what.
 //
 // While no page is open, the pool records nothing and pays nothing. An open page records the pool as package trace
 // does. Some times a second the handler reads the latest events and sends them; events that do not fit into a message

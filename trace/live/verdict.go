@@ -229,11 +229,11 @@ type places struct {
 }
 
 func whereabouts(l event.Look) (p places) {
-	note := func(at, doing string) {
+	note := func(at string, lent bool) {
 		wait, line := waitAndLine(at)
 		switch {
-		case line == "" || strings.HasPrefix(doing, "waits"): // for what another worker has
-		case strings.Contains(doing, "without a slot"):
+		case line == "":
+		case lent:
 			p.waits = append(p.waits, strings.TrimPrefix(wait+", "+line, ", "))
 		case wait != "":
 			p.blocked = append(p.blocked, wait+", "+line)
@@ -242,13 +242,16 @@ func whereabouts(l event.Look) (p places) {
 		}
 	}
 	for _, w := range l.Workers {
+		if strings.HasPrefix(w.Doing, "waits") { // for what another worker has
+			continue
+		}
 		n := len(p.blocked)
-		if note(w.At, w.Doing); len(p.blocked) > n && w.For >= patience {
+		if note(w.At, w.Lent); len(p.blocked) > n && w.For >= patience {
 			p.long++
 		}
 	}
 	for _, t := range l.InPlace {
-		note(t.At, "")
+		note(t.At, false)
 	}
 	return p
 }

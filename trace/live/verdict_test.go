@@ -45,7 +45,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	sees := at(40*time.Second, "sleep at main.f f.go:9", "Future.Wait at main.g g.go:1")
 	for i := range sees.Workers {
-		sees.Workers[i].Doing = "without a slot"
+		sees.Workers[i].Lent = true
 	}
 	many := at(time.Minute, receives, receives, receives)
 	awaits := event.Look{Held: []event.HeldLook{{Task: "task serves", Why: "comes after task cooks"}}}

@@ -33,7 +33,21 @@ const store = (f, ...args) => page.evaluate(`import("./app.js").then((m) => (${f
 // The broken programs get stuck now; their pages are opened 20 s later.
 const stuck = Object.fromEntries(Object.keys(JSON.parse(says)).filter((name) => all || name === "circle" || name === "channel").map((name) => [name, spawn(broken, ["-page", name], { stdio: ["ignore", "pipe", "inherit"] })]));
 const begun = Date.now();
-const wide = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
+// inWidths looks at the page in some widths and both themes, and leaves it as wide as it is else.
+async function inWidths(widths, name) {
+  for (const width of widths) {
+    await page.setViewport({ width, height: 1000 });
+    await new Promise((r) => setTimeout(r, 300));
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `it is wider than ${width}`);
+    for (const kind of ["light", "dark"]) {
+      await theme(kind);
+      await noViolations();
+      await screenshot(`${name}-${width}-${kind}`);
+    }
+  }
+  await page.setViewport({ width: 1280, height: 1000 });
+}
 
 await end(async () => {
   await step("loads", async () => {
@@ -79,17 +93,7 @@ await end(async () => {
     await page.click("#verdict summary");
     assert.ok(await page.$eval("#verdict ul", (e) => e.offsetHeight > 0 && e.children.length > 0), "there is no reason");
     await page.click("#more summary");
-    for (const width of all ? [360, 768, 1280, 1920] : [360]) {
-      await page.setViewport({ width, height: 1000 });
-      await new Promise((r) => setTimeout(r, 300));
-      assert.ok(await wide() <= 0, `it is wider than ${width}`);
-      for (const name of ["light", "dark"]) {
-        await theme(name);
-        await noViolations();
-        await screenshot(`explained-${width}-${name}`);
-      }
-    }
-    await page.setViewport({ width: 1280, height: 1000 });
+    await inWidths(all ? [360, 768, 1280, 1920] : [360], "explained");
     await page.keyboard.press("?");
     assert.ok(await page.$$eval(".what", (all) => all.every((e) => e.offsetHeight === 0)));
     await page.click("#verdict summary");
@@ -217,16 +221,7 @@ await end(async () => {
     await page.keyboard.press("f");
     await until(() => import("./app.js").then(({ lanes }) => !lanes.idle && lanes.shown.length >= 64));
     await page.keyboard.press("f");
-    for (const width of all ? [360, 768, 1920, 1280] : [1280]) {
-      await page.setViewport({ width, height: 1000 });
-      await new Promise((r) => setTimeout(r, 300));
-      assert.ok(await wide() <= 0, `it is wider than ${width}`);
-      for (const name of ["light", "dark"]) {
-        await theme(name);
-        await noViolations();
-        await screenshot(`64-${width === 1280 ? "" : `${width}-`}${name}`);
-      }
-    }
+    await inWidths(all ? [360, 768, 1280, 1920] : [1280], "64");
   });
   await step("phone", async () => {
     const filled = () => until(() => document.querySelectorAll("#times tbody tr").length > 0 && document.querySelectorAll("#steals-text:not(:empty)").length > 0);

@@ -17,7 +17,7 @@ const KINDS = ["stuck", "slow", "busy", "idle"];
 const judged = (v) => ({ kind: KINDS.includes(v?.kind) ? v.kind : "idle", text: words(v?.text), reasons: list(v?.reasons, 40).map(words) });
 const placed = (x) => list(x).map((t) => ({ task: words(t?.task), at: words(t?.at) }));
 const looked = (x) => ({
-  workers: list(x.workers).map((w) => ({ worker: number(w?.worker), task: words(w?.task), for: number(w?.for), doing: words(w?.doing), at: words(w?.at), queued: number(w?.queued) })),
+  workers: list(x.workers).map((w) => ({ worker: number(w?.worker), task: words(w?.task), for: number(w?.for), doing: words(w?.doing), lent: w?.lent === true, at: words(w?.at), queued: number(w?.queued) })),
   inPlace: placed(x.inPlace), long: placed(x.long), held: list(x.held).map((h) => ({ task: words(h?.task), why: words(h?.why) })),
   waits: list(x.waits).map((w) => ({ by: words(w?.by), on: words(w?.on) })), circles: list(x.circles).map(words), more: number(x.more), moreHeld: number(x.moreHeld),
 });
@@ -174,7 +174,7 @@ export class Store {
     for (const w of look.workers ?? []) {
       const what = w.task || (/^(waits|searches|$)/.test(w.doing) ? "" : w.doing.replace(/[,;].*/, ""));
       if (!what) continue;
-      add(w.worker, what, w.for, /without a /.test(w.doing));
+      add(w.worker, what, w.for, w.lent);
       this.workers = Math.min(WORKERS, Math.max(this.workers, w.worker + 1));
     }
     let lane = 0;
