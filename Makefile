@@ -12,6 +12,7 @@ figures:
 	$(BENCH) fib treesum nqueens skynet integrate uts --builds --runs 9 --executors at-once,filch,filch-call,filch-chain \
 		--size fib=27,treesum=1023,nqueens=11,skynet=100000,integrate=25,uts=T1/7 --json docs/bench/pgo.json > docs/bench/pgo.txt
 	$(BENCH) tasks --json docs/bench/tasks.json > docs/bench/tasks.txt
+	$(BENCH) service --bars --json docs/bench/service.json > docs/bench/service.txt
 	$(BENCH) strand --json docs/bench/strand.json > docs/bench/strand.txt
 	$(BENCH) sssp --bars --json docs/bench/sssp.json > docs/bench/sssp.txt
 	go test -run - -bench . -count 5 -benchtime 0.2s ./ordered ./internal/queue > docs/bench/ordered.txt

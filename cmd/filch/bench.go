@@ -77,6 +77,9 @@ func (o options) run(cmd *cobra.Command, args []string) error {
 	if slices.Contains(args, "tasks") {
 		return tasks(cmd, args, o)
 	}
+	if slices.Contains(args, "service") {
+		return runService(cmd, args, o)
+	}
 	if slices.Contains(args, "par") {
 		return runPar(cmd.OutOrStdout(), cmd.ErrOrStderr(), o, args)
 	}
@@ -119,7 +122,7 @@ const benchExamples = `  filch bench
 
 // apartOf returns which of the arguments is measured apart from the workloads, if any is.
 func apartOf(args []string) string {
-	for _, name := range []string{"cluster", "tasks", "par", "sssp"} {
+	for _, name := range []string{"cluster", "tasks", "service", "par", "sssp"} {
 		if slices.Contains(args, name) {
 			return name
 		}
@@ -168,6 +171,7 @@ func list(out io.Writer) error {
 	show(workload.Strands[:1])
 	fmt.Fprintln(out, "Others:")
 	fmt.Fprintf(out, "  %-10s %s\n", "tasks", "pools of tasks, apart from the others")
+	fmt.Fprintf(out, "  %-10s %s\n", "service", "thumbnails by HTTP, with urgent requests, apart from the others")
 	fmt.Fprintf(out, "  %-10s %s\n             %s\n", "sssp", "shortest paths by priority, apart from the others", "grid=1000, rmat=18")
 	fmt.Fprintf(out, "  %-10s %s\n             %s\n", "par", "functions of package par, apart from the others", "1000, 100000, 10000000")
 	fmt.Fprintf(out, "  %-10s %s\n", "cluster", "package cluster, apart from the others, in parts:")
@@ -415,7 +419,7 @@ func workloadsOf(names []string) (all []*workload.Workload, err error) {
 	for _, name := range expand(expand(names, "suite", workload.Suite), "strand", workload.Strands) {
 		w, err := workload.Find(name)
 		if err != nil {
-			return nil, fmt.Errorf("%w; suite is all from %s to %s, and strand is %s; tasks, par and sssp are measured apart", err,
+			return nil, fmt.Errorf("%w; suite is all from %s to %s, and strand is %s; tasks, service, par and sssp are measured apart", err,
 				workload.Suite[0].Name, workload.Suite[len(workload.Suite)-1].Name, strings.Join(namesOf(workload.Strands), ", "))
 		}
 		if slices.Contains(all, w) {

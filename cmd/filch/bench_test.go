@@ -126,7 +126,7 @@ func TestAMistakeInBenchIsToldInOneLine(t *testing.T) {
 		args []string
 	}{
 		{`unknown workload "fob"; there are fib,`, []string{"fob", "--json", kept}},
-		{`; suite is all from health to build, and strand is spawns, fib, nqueens, uts, mergesort; tasks, par and sssp are measured apart`, []string{"task"}},
+		{`; suite is all from health to build, and strand is spawns, fib, nqueens, uts, mergesort; tasks, service, par and sssp are measured apart`, []string{"task"}},
 		{`unknown executor "filsh"; there are serial,`, []string{"fib", "--executors", "filsh", "--json", kept}},
 		{`fib: size "x" is not a number`, []string{"fib", "--size", "x", "--json", kept}},
 		{`workload fib is there twice`, []string{"fib", "fib"}},

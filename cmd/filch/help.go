@@ -33,6 +33,9 @@ var topics = []struct{ name, short, text string }{
 
   tasks     pools of tasks, filch's and the best known for Go: empty tasks, tasks that submit or
             await others, tasks that compute. Minutes: a rival that deadlocks is awaited for 20 s
+  service   thumbnails by HTTP at 0.6 and 2 times what the workers can do, one request in ten
+            urgent, beside a semaphore, errgroup, ants and pond: times of requests from when they
+            were due, and processor time. Some three minutes
   suite     programs like those of the Barcelona and PBBS suites; each can be named alone as well
   strand    programs on package strand, Func and goroutines. For one of them, name it without
             strand: filch bench nqueens --executors strand,filch
@@ -45,6 +48,7 @@ var topics = []struct{ name, short, text string }{
 --builds measures the command built with and without its profile.
 
   filch bench tasks --workers 2
+  filch bench service --runs 5 --bars
   filch bench suite --executors goroutine,filch
   filch bench strand --size fib=35 --executors filch,strand
   filch bench sssp --input USA-road-d.NY.gr

@@ -44,7 +44,7 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(benchCommand(), traceCommand(), liveCommand(), simCommand(), clusterCommand(), benchNodeCommand())
+	root.AddCommand(benchCommand(), traceCommand(), liveCommand(), simCommand(), clusterCommand(), benchNodeCommand(), benchServiceCommand())
 	refuseTwice(root)
 	addHelp(root)
 	return root

@@ -128,12 +128,15 @@ func queuePartsOf(args []string) (parts []string, err error) {
 const nodeName = "bench-node"
 
 // asNode is this program, as a node of a measurement.
-func asNode(args ...string) *exec.Cmd {
+func asNode(args ...string) *exec.Cmd { return asChild(append([]string{nodeName}, args...)...) }
+
+// asChild is this program with other arguments, in a process of its own.
+func asChild(args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
 	}
-	cmd := exec.Command(self, append([]string{nodeName}, args...)...)
+	cmd := exec.Command(self, args...)
 	cmd.Stderr = os.Stderr
 	return cmd
 }

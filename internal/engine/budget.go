@@ -30,6 +30,29 @@ func (b *budget) count(now, searched, worth int64, searchers int) policy.Search 
 // left returns for how long a worker may search.
 func (b *budget) left(now int64) int64 { return policy.Search(b.word.Load()).Left(now) }
 
+// patience is the word of a policy.Patience, and when a worker last went to rest. Workers that end a search in vain write both, and
+// who wakes one writes the first. A change that is lost makes a search a little longer or shorter, so all are loads and stores.
+type patience struct {
+	word   atomic.Int64
+	rested atomic.Int64
+}
+
+func (t *patience) left() int64 { return t.word.Load() }
+
+// vain counts a search that found nothing by the time now.
+func (t *patience) vain(now int64) {
+	t.word.Store(int64(policy.Patience(t.word.Load()).Vain()))
+	t.rested.Store(now)
+}
+
+// woken counts a wake-up.
+func (t *patience) woken() {
+	old := policy.Patience(t.word.Load())
+	if p := old.Woken(clock.Now() - t.rested.Load()); p != old {
+		t.word.Store(int64(p))
+	}
+}
+
 // spending is what a worker spends its time on. Only its owner touches it.
 type spending struct {
 	began int64 // when the search began that is under way, or else what it does since it found something
@@ -49,14 +72,19 @@ func (w *Worker) countSteal(now int64) {
 		return
 	}
 	if w.countWork(now); max(w.worth, -w.worth) > policy.SpinTime/10 {
-		w.countSearch()
+		w.countSearch(false)
 	}
 }
 
-// countSearch counts the search of w, which ends, and the work before it.
-func (w *Worker) countSearch() {
+// countSearch counts the search of w, which ends, and the work before it. One in vain costs no less for patience that is short:
+// the wake-up before it has its cost too.
+func (w *Worker) countSearch(vain bool) {
 	p := w.pool
 	now := clock.Now()
+	if vain && now > w.began {
+		p.patience.vain(now)
+		w.began = min(w.began, now-policy.SpinTime)
+	}
 	s := p.budget.count(now, now-w.began, w.worth, policy.Searchers(int(p.limit.Load()), procs))
 	w.began, w.worth = now, 0
 	if s.Left(now) == 0 {

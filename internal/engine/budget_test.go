@@ -96,6 +96,31 @@ func TestWorkPaysForSearching(t *testing.T) {
 	}
 }
 
+// A search in vain makes the next ones shorter, and costs what it would have cost at full length; found work changes nothing, and a
+// wake-up soon after makes them longer again.
+func TestSearchesInVainBecomeShorter(t *testing.T) {
+	p := newPool(2)
+	w := testWorker(p, 0)
+	w.searching, w.began = true, clock.Now()-1000
+	if w.countSearch(false); p.patience.left() != policy.SpinTime {
+		t.Errorf("%d ns after a search that found something", p.patience.left())
+	}
+	before := p.budget.left(clock.Now())
+	w.began = clock.Now() - 1000
+	w.countSearch(true)
+	if after := p.budget.left(clock.Now()); p.patience.left() != policy.SpinTime/2 || before-after < policy.SpinTime/2 {
+		t.Errorf("%d ns after a search in vain, which cost %d", p.patience.left(), before-after)
+	}
+	if p.patience.woken(); p.patience.left() != policy.SpinTime {
+		t.Errorf("%d ns when work came soon after", p.patience.left())
+	}
+	p.patience.word.Store(int64(policy.LeastPatience))
+	p.patience.rested.Store(clock.Now() - 2*policy.SpinTime)
+	if p.patience.woken(); p.patience.left() != int64(policy.LeastPatience) {
+		t.Errorf("%d ns when work came late", p.patience.left())
+	}
+}
+
 // In a bubble, where the clock stands still, nothing is held back: no timer may fire there.
 func TestNothingIsHeldBackInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -98,9 +98,10 @@ type Pool struct {
 	global jobQueue
 	_      [64]byte
 
-	spare  atomic.Pointer[Worker] // a cache of one for free
-	budget budget
-	_      [112]byte
+	spare    atomic.Pointer[Worker] // a cache of one for free
+	budget   budget
+	patience patience
+	_        [96]byte
 
 	mu      sync.Mutex
 	free    []*Worker // in workers, but unused
@@ -129,6 +130,7 @@ func (p *Pool) Init(source Source, wrap func(v any) error, s Settings) {
 	p.Workers.Store(&[]*Worker{})
 	p.forkers.Store(&[]*Worker{})
 	p.budget.word.Store(int64(policy.FullSearch(clock.Now())))
+	p.patience.word.Store(policy.SpinTime)
 }
 
 // Tag calls then below frames that spell the number of p.

@@ -43,6 +43,7 @@ func (p *Pool) Wake() {
 			return
 		}
 		if p.Places.TryWake(s) {
+			p.patience.woken()
 			p.source.Woken()
 			if p.Linger > 0 && p.unpark() {
 				return
@@ -144,7 +145,7 @@ func (w *Worker) EndSearch() bool {
 		return false
 	}
 	w.searching = false
-	w.countSearch()
+	w.countSearch(false)
 	w.Tell(event.Found, nil)
 	w.pool.Places.Found()
 	return true

@@ -75,7 +75,7 @@ func (w *Worker) search() (j *Job, found bool) {
 		victims := w.seeks().Victims
 		victims.Begin()
 		w.Locate()
-		for s := (spin{w: w, most: p.budget.left(w.began), pinned: w.Processor() >= 0}); s.next() || p.mayPoll(); {
+		for s := (spin{w: w, most: min(p.budget.left(w.began), p.patience.left()), pinned: w.Processor() >= 0}); s.next() || p.mayPoll(); {
 			if victims.Rests() {
 				continue
 			}
@@ -100,7 +100,7 @@ func (w *Worker) giveUp() bool {
 	if !searched {
 		w.countWork(clock.Now())
 	}
-	w.countSearch()
+	w.countSearch(searched)
 	w.leaveSeat()
 	w.Tell(event.Left, nil)
 	if p.Linger == 0 {

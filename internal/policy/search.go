@@ -27,6 +27,25 @@ func Worth(took int64) int64 {
 	return min(took, SpinTime) - Price
 }
 
+// Patience is for how long a search may last, in nanoseconds, by what earlier ones came to. A search in vain halves it, so that
+// where nothing comes soon, as between the requests of a service, rest costs next to nothing. Work that comes within SpinTime of
+// a rest doubles it: a longer search would have found that.
+type Patience int64
+
+// LeastPatience is enough for a few looks.
+const LeastPatience Patience = SpinTime / 16
+
+// Vain returns the patience after a search that found nothing.
+func (p Patience) Vain() Patience { return max(p/2, LeastPatience) }
+
+// Woken returns the patience after a worker was woken so long after one went to rest.
+func (p Patience) Woken(rested int64) Patience {
+	if rested >= SpinTime {
+		return p
+	}
+	return min(2*p, SpinTime)
+}
+
 // FullSearch is a Search with all that can be saved up by the time now.
 func FullSearch(now int64) Search { return Search(now - FreeSearch*MaxSearch) }
 

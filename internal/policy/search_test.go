@@ -51,6 +51,28 @@ func TestNothingIsOwed(t *testing.T) {
 	}
 }
 
+// Searches in vain become shorter, and as long as before when work comes soon after a rest; neither without end.
+func TestPatience(t *testing.T) {
+	p := Patience(SpinTime)
+	for range 10 {
+		p = p.Vain()
+	}
+	if p != LeastPatience {
+		t.Errorf("after searches in vain: %d ns, not %d", p, LeastPatience)
+	}
+	for rested, want := range map[int64]Patience{SpinTime: LeastPatience, 1 << 60: LeastPatience, SpinTime - 1: 2 * LeastPatience, 0: 2 * LeastPatience, -5: 2 * LeastPatience} {
+		if got := p.Woken(rested); got != want {
+			t.Errorf("woken after a rest of %d ns: %d ns, not %d", rested, got, want)
+		}
+	}
+	for range 10 {
+		p = p.Woken(0)
+	}
+	if p != SpinTime {
+		t.Errorf("after short rests: %d ns, not %d", p, SpinTime)
+	}
+}
+
 // What takes less than a publication is worth costs more than it gives; nothing pays for more
 // than one search; and where the clock stands still, work is worth nothing.
 func TestWhatWorkIsWorth(t *testing.T) {

@@ -36,6 +36,8 @@ type pool struct {
 	active    int
 	searching int
 	budget    policy.Search
+	patience  policy.Patience
+	rested    int64 // when a worker last went to rest, ns
 	held      bool
 	asked     int32 // how often all workers have been asked for forks
 	public    int   // forks in all deques
@@ -67,7 +69,7 @@ type place struct {
 
 func newPool(m *machine) (scheduler, error) {
 	s := &pool{machine: m, at: make([]place, m.Workers), blocked: map[ID][]ID{}, active: 1}
-	s.budget = m.Tuning.saved(policy.FullSearch(0), 0)
+	s.budget, s.patience = m.Tuning.saved(policy.FullSearch(0), 0), policy.SpinTime
 	s.far, s.levels = m.Topology.distances(), m.Topology.levels()
 	m.holds = s.holds
 	order := m.Tuning.stealing(s.levels)

@@ -27,6 +27,7 @@ func (s *pool) choose() (w int32, ok bool) {
 	s.idle = s.idle[:last]
 	s.active++
 	s.at[w].woken = true
+	s.patience = s.patience.Woken(s.time() - s.rested)
 	s.search(w)
 	return w, true
 }
@@ -91,7 +92,7 @@ func (s *pool) turn(w int32) (ID, int64) {
 		}
 		x.victims.Missed()
 	}
-	if s.time()-x.from >= min(s.Tuning.spinTime(), s.mayLook(x.from)) {
+	if s.time()-x.from >= min(s.patient(), s.mayLook(x.from)) {
 		return s.leave(w)
 	}
 	return None, after
@@ -199,12 +200,23 @@ func (s *pool) leave(w int32) (ID, int64) {
 	if x.searching {
 		s.searching--
 		x.searching = false
+		s.patience, s.rested = s.patience.Vain(), s.time()
+		x.began = min(x.began, s.time()-policy.SpinTime)
 	} else {
 		s.countWork(w)
 	}
 	s.spend(w)
 	s.active--
 	return s.rest(w)
+}
+
+// patient returns for how long a search may last, ns. Where nothing has a cost, that is always the same.
+func (s *pool) patient() int64 {
+	most := s.Tuning.spinTime()
+	if s.Costs.Free {
+		return most
+	}
+	return most * int64(s.patience) / policy.SpinTime
 }
 
 // rest lets w wait until it is woken.

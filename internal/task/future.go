@@ -87,8 +87,11 @@ func (f *Future) StartTask(t FutureTask, s Seat, exclusive bool) bool {
 		err = f.call(t, exclusive)
 	}
 	t.Release(false) // not in a child, which is not ordered after code that has read the function
-	f.resolve(err)
+	answers := f.resolve(err)
 	runtime.KeepAlive(f)
+	if answers && exclusive {
+		s.Worker.answers = true
+	}
 	return true
 }
 
@@ -237,14 +240,14 @@ func Resolve(t FutureTask, err error) {
 }
 
 // resolve sets the error, beside the result, and wakes all waiters. Before that it returns the task's slot, held since the
-// task was accepted and then claimed.
-func (f *Future) resolve(err error) {
+// task was accepted and then claimed. It reports what Release of a Latch does.
+func (f *Future) resolve(err error) (answers bool) {
 	if f.Ctx.state.Load().HoldsSlot() {
 		f.Ctx.Pool.LeaveSlot(Seat{})
 	}
 	if h := f.Ctx.held(); h != nil {
 		if h.end(); h.Slot.Of != nil {
-			h.Slot.Of.Leave(h, f.Ctx.Worker)
+			h.Slot.Of.Leave(h)
 		}
 	}
 	f.child.Get().end(&f.Ctx)
@@ -252,10 +255,10 @@ func (f *Future) resolve(err error) {
 	watched := f.Ctx.state.Finish()
 	m := f.Ctx.extras.Load()
 	if m == nil {
-		return
+		return false
 	}
 	if watched {
-		m.latch.Release()
+		answers = m.latch.Release()
 		if all := m.dependents.Swap(nil); all != nil { // (R46)
 			defer settle(f, all)
 		}
@@ -263,6 +266,7 @@ func (f *Future) resolve(err error) {
 	if m.onDone != nil {
 		m.onDone(err, !m.dropped)
 	}
+	return answers
 }
 
 // IsDone reports whether the Future has its result.

@@ -232,29 +232,26 @@ func (g *Group) leaveSlot(s Seat) {
 }
 
 // taskDoneIn is taskDone for a task that ran, or would have run, in s.
-func (g *Group) taskDoneIn(s Seat, err error, ran bool) {
+func (g *Group) taskDoneIn(s Seat, err error, ran bool) (answers bool) {
 	g.leaveSlot(s)
 	if err != nil {
 		g.keep(err, ran)
 	}
-	g.leave()
+	return g.leave()
 }
 
-// leave counts a finished task.
-func (g *Group) leave() {
-	if g.tally.Done() {
-		g.release()
-	}
-}
+// leave counts a finished task. Like release, it reports what Release of a Latch does.
+func (g *Group) leave() (answers bool) { return g.tally.Done() && g.release() }
 
 // release wakes those that wait for the group.
-func (g *Group) release() {
+func (g *Group) release() (answers bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.done != nil {
-		g.done.Release()
+		answers = g.done.Release()
 		g.done = nil
 	}
+	return answers
 }
 
 // keep keeps err for Wait. Without [CollectErrors], the first ends the context.

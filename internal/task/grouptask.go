@@ -49,7 +49,9 @@ func (t *groupTask) Start(p *Pool, s Seat, ctx context.Context, exclusive bool) 
 	}
 	runtime.KeepAlive(c)
 	p.LeaveSlot(s)
-	t.group.taskDoneIn(s, err, true)
+	if t.group.taskDoneIn(s, err, true) && exclusive {
+		s.Worker.answers = true
+	}
 	return true
 }
 

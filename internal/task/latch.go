@@ -17,10 +17,11 @@ type Latch struct {
 }
 
 // Release wakes all waiters. It takes the places of the tasks for them, so that a caller that is a worker learns at once that
-// it is one too many.
-func (l *Latch) Release() {
+// it is one too many. It reports whether a goroutine that is no task may wait.
+func (l *Latch) Release() (answers bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	answers = l.ch != nil && !l.released && l.seats.Last() == nil
 	for t := l.seats.Pop(); t != nil; t = l.seats.Pop() {
 		t.Of.Reclaim()
 	}
@@ -32,6 +33,7 @@ func (l *Latch) Release() {
 		l.stop = nil
 	}
 	l.released = true
+	return answers
 }
 
 // Channel returns a channel that is closed at the release. Its first call before the release calls begin, and the release
@@ -99,7 +101,7 @@ func (l *Latch) leave(t *line.Turn[Seat]) {
 // waitFor waits until l is released or one of the contexts ends.
 func (l *Latch) waitFor(ctx context.Context, s Seat, others []context.Context) error {
 	for _, other := range others {
-		defer context.AfterFunc(other, l.Release)()
+		defer context.AfterFunc(other, func() { l.Release() })()
 	}
 	err := l.Wait(ctx, s, func() bool { return false })
 	for _, other := range others {

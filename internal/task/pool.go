@@ -146,16 +146,18 @@ type Worker struct {
 	Own  Queue
 
 	// Only the owner touches these, which are about tasks.
-	Kept   any    // shared by the tasks of one round
-	Guest  bool   // a caller's goroutine fills the place
-	next   Task   // found by Look
-	body   Body   // runs at the bottom of the stack
-	ran    int64  // tasks since the queue was updated
-	taking int64  // level of the last task taken
-	turn   uint64 // of the last task taken, or 0; see starts
-	came   int64  // when it last came for a task that another worker has ahead of the global queue
-	batch  items  // tasks on their way between queues
-	told   told   // to hooks, about its tasks
+	Kept     any    // shared by the tasks of one round
+	Guest    bool   // a caller's goroutine fills the place
+	next     Task   // found by Look
+	body     Body   // runs at the bottom of the stack
+	ran      int64  // tasks since the queue was updated
+	taking   int64  // level of the last task taken
+	turn     uint64 // of the last task taken, or 0; see starts
+	answers  bool   // a goroutine that is no task may wait for what w has just done
+	answered int64  // when w last let such goroutines run
+	came     int64  // when it last came for a task that another worker has ahead of the global queue
+	batch    items  // tasks on their way between queues
+	told     told   // to hooks, about its tasks
 
 	waits waits       // made in its seats
 	Lent  checks.Lent // if the pool has checks

@@ -1,6 +1,12 @@
 package task
 
-import "github.com/filch-go/filch/internal/engine"
+import (
+	"runtime"
+
+	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/policy"
+)
 
 // serve runs t, and other queued tasks, at the bottom of w's stack. self is where the caller keeps w: if another goroutine
 // still uses w as a Scope at the end, w is left to that one, and the caller gets another worker.
@@ -22,6 +28,7 @@ func (w *Worker) serve(t Task, self **engine.Worker) {
 		}
 		w.body = nil
 		w.endTurn()
+		w.letAnswer()
 		if p.Engine.Over() || !w.Engine.Hold.Load().HasPlace() || p.Engine.HandedOn() {
 			return
 		}
@@ -29,6 +36,19 @@ func (w *Worker) serve(t Task, self **engine.Worker) {
 			return // see passPlace
 		}
 		t, ok = w.nextTask()
+	}
+}
+
+// letAnswer lets goroutines run that are no tasks and wait for the task that w has done, such as handlers that are to send its
+// result: while tasks are queued, w would keep the processor until the runtime takes it away, after 10 ms.
+func (w *Worker) letAnswer() {
+	if !w.answers {
+		return
+	}
+	w.answers = false
+	if now := clock.Now(); now-w.answered >= policy.AnswerTime {
+		w.answered = now
+		runtime.Gosched()
 	}
 }
 

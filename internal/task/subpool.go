@@ -100,9 +100,9 @@ func (s *Subpool) Forget(h *Held) {
 	s.unlock(h)
 }
 
-// Leave ends the share of h, which has ended, at the worker near. The slot goes to the task that waits for h, if it waits for
-// nothing else: it goes on now, without exceeding the limit.
-func (s *Subpool) Leave(h *Held, near *Worker) {
+// Leave ends the share of h, which has ended. The slot goes to the task that waits for h, if it waits for nothing else: it goes
+// on now, without exceeding the limit.
+func (s *Subpool) Leave(h *Held) {
 	s.mu.Lock()
 	was := h.Slot.state
 	if was == slotInLine {
@@ -120,7 +120,7 @@ func (s *Subpool) Leave(h *Held, near *Worker) {
 	}
 	s.unlock(h)
 	if free {
-		s.freed(near)
+		s.freed()
 	}
 }
 
@@ -139,7 +139,7 @@ func (s *Subpool) Lend(h, on *Held, near *Worker) Lent {
 	default:
 		s.running--
 		s.mu.Unlock()
-		s.freed(near)
+		s.freed()
 	}
 	return l
 }
@@ -213,15 +213,16 @@ func (l Lent) Reclaim() {
 	}
 }
 
-// freed gives free slots to tasks in line, at the worker near. It does nothing at the end of the pool: tasks in line are then
-// dropped where they are, not by one another, which would nest.
-func (s *Subpool) freed(near *Worker) {
+// freed gives free slots to tasks in line. They go to the global queue, behind what others have submitted: near the worker that
+// has freed the slot, one Subpool after the other would keep a worker for as long as it has tasks. It does nothing at the end of
+// the pool: tasks in line are then dropped where they are, not by one another, which would nest.
+func (s *Subpool) freed() {
 	for s.Pool.Phase.Load() != Cancelled {
 		next := s.next()
 		if next == nil {
 			return
 		}
-		next.Body.Admit(near) // or it was dropped, and whoever did that calls Leave
+		next.Body.Admit(nil) // or it was dropped, and whoever did that calls Leave
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/rig"
@@ -367,4 +368,33 @@ func TestASlotThatWasLentIsLentOn(t *testing.T) {
 			t.Errorf("%d run in the end", n)
 		}
 	})
+}
+
+// Subpools take turns: the tasks of one do not keep the workers while others have older ones.
+func TestSubpoolsTakeTurns(t *testing.T) {
+	for _, order := range []filch.Order{filch.LIFO, filch.FIFO, filch.ByPriority} {
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(1), filch.WithOrder(order))
+			defer p.Close()
+			var starts []int
+			g := p.Group(context.Background())
+			for i, sub := range []*filch.Subpool{p.Subpool(1), p.Subpool(1), p.Subpool(1)} {
+				for range 20 {
+					g.Go(func(context.Context) error {
+						starts = append(starts, i)
+						time.Sleep(time.Millisecond)
+						return nil
+					}, sub)
+				}
+			}
+			if err := g.Wait(); err != nil || len(starts) != 60 {
+				t.Fatalf("%d of 60 ran: %v", len(starts), err)
+			}
+			for at := 1; at < len(starts)-3; at++ {
+				if starts[at] == starts[at-1] && starts[at] == starts[at+1] {
+					t.Fatalf("order %d: three times in a row the same Subpool: %v", order, starts)
+				}
+			}
+		})
+	}
 }
