@@ -263,7 +263,7 @@ var mutations = append([]mutation{
 	{"subpool: what runs on top of a task leaves it its slot", "Pool/a slot is lent, two deep", []Edit{{"internal/task/inplace.go",
 		"\tdefer c.lendSlot(slotOfBody(t.Body)).Reclaim()\n", ""}}},
 	{"subpool: a slot that is lent is kept for its task", "Pool/a slot is lent, two deep", []Edit{{"internal/task/subpool.go",
-		"\t\ts.mu.Unlock()\n\t\ts.freed(near)\n", "\t\ts.mu.Unlock()\n"}}},
+		"\t\ts.mu.Unlock()\n\t\ts.freed()\n", "\t\ts.mu.Unlock()\n"}}},
 	{"subpool: each wait of a task lends its slot", "Pool/a slot is lent, twice", []Edit{{"internal/task/subpool.go",
 		"\tcase slotLent:\n\tdefault:", "\tcase slotLent:\n\t\tfirst = true\n\tdefault:"}}},
 	{"subpool: the first wait to end takes the slot back", "Pool/a slot is lent, twice", []Edit{{"internal/task/subpool.go",
