@@ -83,6 +83,9 @@ func runAdaptive(s filch.Scope, from, n int, f any, c config, body func(lo, hi i
 	l.call(s, from, n, f)
 }
 
+// isWatched reports whether w works under logical races or filch.Measure, where pieces are laid out as if others asked, and nobody asks.
+func isWatched(w *filch.Worker) bool { return race.Logical() || parallelism.Of(w) != nil }
+
 // call processes elements from from to n.
 func (l *loop) call(s filch.Scope, from, n int, f any) {
 	l.n = n

@@ -257,3 +257,36 @@ func totalGroups[T Number](x []T, n int) T {
 		return T(total_f8(bytes(x), n))
 	}
 }
+
+func dotGroups[T Float](x, y []T, n int) T {
+	switch {
+	case !hasAVX2:
+		return dotGroupsInGo(x, y, n)
+	case sizeOf[T]() == 4:
+		return T(dot_f4(bytes(x), bytes(y), n))
+	}
+	return T(dot_f8(bytes(x), bytes(y), n))
+}
+
+func axpyGroups[T Float](a T, x, y []T, n int) {
+	switch {
+	case !hasAVX2:
+		axpyRest(a, x[:n*lanesOfSum[T]()], y[:n*lanesOfSum[T]()])
+	case sizeOf[T]() == 4:
+		axpy_f4(bytes(y), bytes(x), n, float32(a))
+	default:
+		axpy_f8(bytes(y), bytes(x), n, float64(a))
+	}
+}
+
+func addBlock[T Float](c []T, cStride int, x []T, xStride int, p Panel[T], n int, a T) {
+	size := sizeOf[T]()
+	switch {
+	case !hasAVX2:
+		AddRows(RowsOfBlock, c, cStride, x, xStride, p, n, a)
+	case size == 4:
+		block_f4(bytes(c), cStride*size, bytes(x), xStride*size, bytes(p), n, float32(a))
+	default:
+		block_f8(bytes(c), cStride*size, bytes(x), xStride*size, bytes(p), n, float64(a))
+	}
+}

@@ -23,3 +23,13 @@ func scanGroups[T Number](dst, x []T, n int, before T, exclusive, far bool) T {
 }
 
 func totalGroups[T Number](x []T, n int) T { return totalGroupsInGo(x, n) }
+
+func dotGroups[T Float](x, y []T, n int) T { return dotGroupsInGo(x, y, n) }
+
+func axpyGroups[T Float](a T, x, y []T, n int) {
+	axpyRest(a, x[:n*lanesOfSum[T]()], y[:n*lanesOfSum[T]()])
+}
+
+func addBlock[T Float](c []T, cStride int, x []T, xStride int, p Panel[T], n int, a T) {
+	AddRows(RowsOfBlock, c, cStride, x, xStride, p, n, a)
+}

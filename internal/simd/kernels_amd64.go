@@ -215,3 +215,33 @@ func total_f4(x *uint8, n int) float32
 //
 //go:noescape
 func total_f8(x *uint8, n int) float64
+
+// dot_f4 returns the sum of products of n groups of 128 bytes.
+//
+//go:noescape
+func dot_f4(x *uint8, y *uint8, n int) float32
+
+// axpy_f4 adds a times x to y, n groups of 128 bytes.
+//
+//go:noescape
+func axpy_f4(y *uint8, x *uint8, n int, a float32)
+
+// block_f4 adds a times the product of four rows of n numbers and a panel to four rows of 64 bytes. Strides are in bytes.
+//
+//go:noescape
+func block_f4(c *uint8, cStride int, x *uint8, xStride int, panel *uint8, n int, a float32)
+
+// dot_f8 returns the sum of products of n groups of 128 bytes.
+//
+//go:noescape
+func dot_f8(x *uint8, y *uint8, n int) float64
+
+// axpy_f8 adds a times x to y, n groups of 128 bytes.
+//
+//go:noescape
+func axpy_f8(y *uint8, x *uint8, n int, a float64)
+
+// block_f8 adds a times the product of four rows of n numbers and a panel to four rows of 64 bytes. Strides are in bytes.
+//
+//go:noescape
+func block_f8(c *uint8, cStride int, x *uint8, xStride int, panel *uint8, n int, a float64)

@@ -3557,3 +3557,321 @@ group_done:
 	VZEROUPPER
 	MOVSD X0, ret+16(FP)
 	RET
+
+// func dot_f4(x *uint8, y *uint8, n int) float32
+// Requires: AVX, AVX2, SSE
+TEXT ·dot_f4(SB), NOSPLIT, $0-28
+	MOVQ  x+0(FP), AX
+	MOVQ  y+8(FP), CX
+	MOVQ  n+16(FP), DX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	TESTQ DX, DX
+	JZ    group_done
+
+group:
+	VMOVUPS (AX), Y4
+	VMULPS  (CX), Y4, Y4
+	VADDPS  Y4, Y0, Y0
+	VMOVUPS 32(AX), Y4
+	VMULPS  32(CX), Y4, Y4
+	VADDPS  Y4, Y1, Y1
+	VMOVUPS 64(AX), Y4
+	VMULPS  64(CX), Y4, Y4
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS 96(AX), Y4
+	VMULPS  96(CX), Y4, Y4
+	VADDPS  Y4, Y3, Y3
+	ADDQ    $0x80, AX
+	ADDQ    $0x80, CX
+	DECQ    DX
+	JNZ     group
+
+group_done:
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPSRLDQ      $0x08, X0, X1
+	VADDPS       X1, X0, X0
+	VPSRLDQ      $0x04, X0, X1
+	VADDPS       X1, X0, X0
+	VZEROUPPER
+	MOVSS        X0, ret+24(FP)
+	RET
+
+// func axpy_f4(y *uint8, x *uint8, n int, a float32)
+// Requires: AVX
+TEXT ·axpy_f4(SB), NOSPLIT, $0-28
+	MOVQ         y+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	TESTQ        DX, DX
+	JZ           group_done
+
+group:
+	VMULPS  (CX), Y0, Y1
+	VADDPS  (AX), Y1, Y1
+	VMOVUPS Y1, (AX)
+	VMULPS  32(CX), Y0, Y1
+	VADDPS  32(AX), Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	VMULPS  64(CX), Y0, Y1
+	VADDPS  64(AX), Y1, Y1
+	VMOVUPS Y1, 64(AX)
+	VMULPS  96(CX), Y0, Y1
+	VADDPS  96(AX), Y1, Y1
+	VMOVUPS Y1, 96(AX)
+	ADDQ    $0x80, CX
+	ADDQ    $0x80, AX
+	DECQ    DX
+	JNZ     group
+
+group_done:
+	VZEROUPPER
+	RET
+
+// func block_f4(c *uint8, cStride int, x *uint8, xStride int, panel *uint8, n int, a float32)
+// Requires: AVX, AVX2
+TEXT ·block_f4(SB), NOSPLIT, $0-52
+	MOVQ  c+0(FP), AX
+	MOVQ  cStride+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  xStride+24(FP), BX
+	MOVQ  panel+32(FP), SI
+	MOVQ  n+40(FP), DI
+	LEAQ  (DX)(BX*2), R8
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	TESTQ DI, DI
+	JZ    column_done
+
+column:
+	VMOVUPS      (SI), Y8
+	VMOVUPS      32(SI), Y9
+	VBROADCASTSS (DX), Y10
+	VMULPS       Y8, Y10, Y11
+	VADDPS       Y11, Y0, Y0
+	VMULPS       Y9, Y10, Y11
+	VADDPS       Y11, Y1, Y1
+	VBROADCASTSS (DX)(BX*1), Y10
+	VMULPS       Y8, Y10, Y11
+	VADDPS       Y11, Y2, Y2
+	VMULPS       Y9, Y10, Y11
+	VADDPS       Y11, Y3, Y3
+	VBROADCASTSS (R8), Y10
+	VMULPS       Y8, Y10, Y11
+	VADDPS       Y11, Y4, Y4
+	VMULPS       Y9, Y10, Y11
+	VADDPS       Y11, Y5, Y5
+	VBROADCASTSS (R8)(BX*1), Y10
+	VMULPS       Y8, Y10, Y11
+	VADDPS       Y11, Y6, Y6
+	VMULPS       Y9, Y10, Y11
+	VADDPS       Y11, Y7, Y7
+	ADDQ         $0x04, DX
+	ADDQ         $0x04, R8
+	ADDQ         $0x40, SI
+	DECQ         DI
+	JNZ          column
+
+column_done:
+	VBROADCASTSS a+48(FP), Y8
+	VMULPS       Y8, Y0, Y0
+	VADDPS       (AX), Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y8, Y1, Y1
+	VADDPS       32(AX), Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         CX, AX
+	VMULPS       Y8, Y2, Y2
+	VADDPS       (AX), Y2, Y2
+	VMOVUPS      Y2, (AX)
+	VMULPS       Y8, Y3, Y3
+	VADDPS       32(AX), Y3, Y3
+	VMOVUPS      Y3, 32(AX)
+	ADDQ         CX, AX
+	VMULPS       Y8, Y4, Y4
+	VADDPS       (AX), Y4, Y4
+	VMOVUPS      Y4, (AX)
+	VMULPS       Y8, Y5, Y5
+	VADDPS       32(AX), Y5, Y5
+	VMOVUPS      Y5, 32(AX)
+	ADDQ         CX, AX
+	VMULPS       Y8, Y6, Y6
+	VADDPS       (AX), Y6, Y6
+	VMOVUPS      Y6, (AX)
+	VMULPS       Y8, Y7, Y7
+	VADDPS       32(AX), Y7, Y7
+	VMOVUPS      Y7, 32(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+// func dot_f8(x *uint8, y *uint8, n int) float64
+// Requires: AVX, AVX2, SSE2
+TEXT ·dot_f8(SB), NOSPLIT, $0-32
+	MOVQ  x+0(FP), AX
+	MOVQ  y+8(FP), CX
+	MOVQ  n+16(FP), DX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	TESTQ DX, DX
+	JZ    group_done
+
+group:
+	VMOVUPD (AX), Y4
+	VMULPD  (CX), Y4, Y4
+	VADDPD  Y4, Y0, Y0
+	VMOVUPD 32(AX), Y4
+	VMULPD  32(CX), Y4, Y4
+	VADDPD  Y4, Y1, Y1
+	VMOVUPD 64(AX), Y4
+	VMULPD  64(CX), Y4, Y4
+	VADDPD  Y4, Y2, Y2
+	VMOVUPD 96(AX), Y4
+	VMULPD  96(CX), Y4, Y4
+	VADDPD  Y4, Y3, Y3
+	ADDQ    $0x80, AX
+	ADDQ    $0x80, CX
+	DECQ    DX
+	JNZ     group
+
+group_done:
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPSRLDQ      $0x08, X0, X1
+	VADDPD       X1, X0, X0
+	VZEROUPPER
+	MOVSD        X0, ret+24(FP)
+	RET
+
+// func axpy_f8(y *uint8, x *uint8, n int, a float64)
+// Requires: AVX
+TEXT ·axpy_f8(SB), NOSPLIT, $0-32
+	MOVQ         y+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD a+24(FP), Y0
+	TESTQ        DX, DX
+	JZ           group_done
+
+group:
+	VMULPD  (CX), Y0, Y1
+	VADDPD  (AX), Y1, Y1
+	VMOVUPD Y1, (AX)
+	VMULPD  32(CX), Y0, Y1
+	VADDPD  32(AX), Y1, Y1
+	VMOVUPD Y1, 32(AX)
+	VMULPD  64(CX), Y0, Y1
+	VADDPD  64(AX), Y1, Y1
+	VMOVUPD Y1, 64(AX)
+	VMULPD  96(CX), Y0, Y1
+	VADDPD  96(AX), Y1, Y1
+	VMOVUPD Y1, 96(AX)
+	ADDQ    $0x80, CX
+	ADDQ    $0x80, AX
+	DECQ    DX
+	JNZ     group
+
+group_done:
+	VZEROUPPER
+	RET
+
+// func block_f8(c *uint8, cStride int, x *uint8, xStride int, panel *uint8, n int, a float64)
+// Requires: AVX, AVX2
+TEXT ·block_f8(SB), NOSPLIT, $0-56
+	MOVQ  c+0(FP), AX
+	MOVQ  cStride+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  xStride+24(FP), BX
+	MOVQ  panel+32(FP), SI
+	MOVQ  n+40(FP), DI
+	LEAQ  (DX)(BX*2), R8
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	TESTQ DI, DI
+	JZ    column_done
+
+column:
+	VMOVUPD      (SI), Y8
+	VMOVUPD      32(SI), Y9
+	VBROADCASTSD (DX), Y10
+	VMULPD       Y8, Y10, Y11
+	VADDPD       Y11, Y0, Y0
+	VMULPD       Y9, Y10, Y11
+	VADDPD       Y11, Y1, Y1
+	VBROADCASTSD (DX)(BX*1), Y10
+	VMULPD       Y8, Y10, Y11
+	VADDPD       Y11, Y2, Y2
+	VMULPD       Y9, Y10, Y11
+	VADDPD       Y11, Y3, Y3
+	VBROADCASTSD (R8), Y10
+	VMULPD       Y8, Y10, Y11
+	VADDPD       Y11, Y4, Y4
+	VMULPD       Y9, Y10, Y11
+	VADDPD       Y11, Y5, Y5
+	VBROADCASTSD (R8)(BX*1), Y10
+	VMULPD       Y8, Y10, Y11
+	VADDPD       Y11, Y6, Y6
+	VMULPD       Y9, Y10, Y11
+	VADDPD       Y11, Y7, Y7
+	ADDQ         $0x08, DX
+	ADDQ         $0x08, R8
+	ADDQ         $0x40, SI
+	DECQ         DI
+	JNZ          column
+
+column_done:
+	VBROADCASTSD a+48(FP), Y8
+	VMULPD       Y8, Y0, Y0
+	VADDPD       (AX), Y0, Y0
+	VMOVUPD      Y0, (AX)
+	VMULPD       Y8, Y1, Y1
+	VADDPD       32(AX), Y1, Y1
+	VMOVUPD      Y1, 32(AX)
+	ADDQ         CX, AX
+	VMULPD       Y8, Y2, Y2
+	VADDPD       (AX), Y2, Y2
+	VMOVUPD      Y2, (AX)
+	VMULPD       Y8, Y3, Y3
+	VADDPD       32(AX), Y3, Y3
+	VMOVUPD      Y3, 32(AX)
+	ADDQ         CX, AX
+	VMULPD       Y8, Y4, Y4
+	VADDPD       (AX), Y4, Y4
+	VMOVUPD      Y4, (AX)
+	VMULPD       Y8, Y5, Y5
+	VADDPD       32(AX), Y5, Y5
+	VMOVUPD      Y5, 32(AX)
+	ADDQ         CX, AX
+	VMULPD       Y8, Y6, Y6
+	VADDPD       (AX), Y6, Y6
+	VMOVUPD      Y6, (AX)
+	VMULPD       Y8, Y7, Y7
+	VADDPD       32(AX), Y7, Y7
+	VMOVUPD      Y7, 32(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET

@@ -130,6 +130,11 @@ func main() {
 	for _, k := range floats {
 		total(k)
 	}
+	for _, k := range floats {
+		dot(k)
+		axpy(k)
+		block(k)
+	}
 	Generate()
 }
 

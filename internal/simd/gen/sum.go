@@ -25,6 +25,11 @@ func sum(k kind) {
 		}
 		ADDQ(Imm(4*vector), p)
 	})
+	reduce(k, acc)
+}
+
+// reduce returns the sum of four vectors.
+func reduce(k kind, acc [4]reg.VecVirtual) {
 	add(k)(acc[2], acc[0], acc[0])
 	add(k)(acc[3], acc[1], acc[1])
 	add(k)(acc[1], acc[0], acc[0])
