@@ -10,6 +10,21 @@ import (
 	"github.com/filch-go/filch/internal/tag"
 )
 
+// start is where the goroutine of w begins.
+func (w *Worker) start() {
+	_ = reserve(0)
+	w.pool.Tag(w.run)
+}
+
+// reserve makes the stack grow to what tasks need while there is next to nothing on it. Later the runtime would have to move some ten
+// frames, which took 9 us of the 25 until a task begins after a rest.
+//
+//go:noinline
+func reserve(at int) byte {
+	var room [3 << 10]byte
+	return room[at]
+}
+
 // run is the life of a goroutine that fills a place: it looks for work and does
 // it until there is none.
 func (w *Worker) run(uint64, tag.Step) {
@@ -21,7 +36,7 @@ func (w *Worker) run(uint64, tag.Step) {
 	defer func() {
 		if !left { // something ended in runtime.Goexit: another goroutine goes on
 			w.leaveSeat()
-			go w.pool.Tag(w.run)
+			go w.start()
 		}
 	}()
 	for w.Hold.Load().HasPlace() || w.tryPlace() {

@@ -75,8 +75,8 @@ var subjects = []subject{
 		// What is there for Dump alone orders nothing.
 		{"note.go", "type note = atomic.Uint64\n", "type note struct{ v uint64 }\n\nfunc (n *note) Load() uint64 { return n.v }\n\nfunc (n *note) Store(v uint64) { n.v = v }\n\nvar _ atomic.Bool\n"},
 		// Goroutines and channels.
-		{"places.go", "\t\t\tgo p.Tag(w.run)\n", "\t\t\tatomic.Go(func() { p.Tag(w.run) })\n"},
-		{"search.go", "\t\t\tgo w.pool.Tag(w.run)\n", "\t\t\tatomic.Go(func() { w.pool.Tag(w.run) })\n"},
+		{"places.go", "\t\t\tgo w.start()\n", "\t\t\tatomic.Go(w.start)\n"},
+		{"search.go", "\t\t\tgo w.start()\n", "\t\t\tatomic.Go(w.start)\n"},
 		{"join.go", "close(w.wakeup)", "atomic.Close(w.wakeup)"},
 		{"join.go", "<-w.wakeup", "atomic.Receive(w.wakeup)"},
 		{"blocking.go", "close(s.wakeup)", "atomic.Close(s.wakeup)"},

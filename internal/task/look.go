@@ -162,9 +162,10 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 		p.ahead.Store(&w.Own)
 	}
 	q.moving++
-	wake := n > 0 && !w.Engine.IsSearching()    // a searching worker wakes another when it stops
-	if q == &p.Global && w.Engine.EndSearch() { // at once, for mayGiveWay
-		wake = true
+	wake := n > 0 && !w.Engine.IsSearching()        // a searching worker wakes another when it stops
+	stops := q == &p.Global && w.Engine.EndSearch() // at once, for mayGiveWay
+	if stops && q.items.len() == 0 {
+		q.items.refill(q) // so that it does not seem to have tasks
 	}
 	q.mu.Unlock()
 	own := &w.Own
@@ -182,7 +183,9 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 		own.notEmpty()
 	}
 	own.mu.Unlock()
-	if wake {
+	if stops {
+		p.Engine.WakeNext()
+	} else if wake {
 		p.Engine.Wake() // (R10)
 	}
 	if steal || n > 0 {

@@ -55,7 +55,7 @@ func TestDumpShowsWhatWorkersAreAt(t *testing.T) {
 		t.Log("\n" + b.String())
 		for _, want := range []string{
 			`kitchen: 4 workers, 0 extra; \d slots taken, 0 searching, \d goroutines? blocked`,
-			`tasks: 4 submitted, 0 done \(0 failed, 0 panicked\), 0 cancelled, 0 rejected, 2 queued \(2 globally, the oldest for 5s\), 1 submitter waiting for room`,
+			`tasks: 4 submitted, 0 done \(0 failed, 0 panicked\), 0 cancelled, 0 rejected, 2 queued \(2 globally, the oldest for 8s\), 1 submitter waiting for room`,
 			`worker 0 +waits for a fork that worker 1 has, without a slot`,
 			`worker 1 +fork of Join from worker 0, for 2m8s`,
 			`worker \d +Call of github.com/filch-go/filch/test/sight.init\S+`,
