@@ -24,6 +24,12 @@ const (
 )
 
 const (
+	// mostLonger is how many times as long as a chunk one may be that processes a range, if it is no more than
+	// a quarter of what is left: a call may have a cost of its own. Reed-Solomon coding of 14 streams of 16 MiB by a
+	// library took 1.4 times as long with 1,400 calls as by the library's own goroutines, and 1.0 with 150.
+	mostLonger = 8
+	// cacheLine is how many bytes a cache line has.
+	cacheLine = 64
 	// blur is the number of nanoseconds below which a rise in cost cannot be told: a few clock reads take as long.
 	blur = 300
 	// fastest is the least cost of an element that is believed, for bodies that had nothing to do.
@@ -140,6 +146,7 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	// others.
 	grain := l.blocks(l.grain)
 	size, each := max(grain, 1), l.of.known()*l.elements()
+	longer := 1
 	var spent, gone int64
 	if each > 0 && l.grain == 0 {
 		size = int(max(1, min(watched/each, math.MaxInt32))) // since the known cost may be that of another function
@@ -169,6 +176,9 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 		}
 		if (race.Logical() || w.Demand()) && l.divisible(hi-lo, each) && l.another() {
 			mid := hi - (hi-lo)/2
+			if !l.single {
+				mid = l.line(lo, mid)
+			}
 			if grain > 0 {
 				chunks := (hi-lo-1)/grain + 1
 				mid = lo + (chunks/2+chunks%2)*grain
@@ -179,6 +189,10 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 			continue
 		}
 		end := lo + min(size, hi-lo)
+		if end < hi && grain == 0 && !l.single && int64(size)*l.elements() >= 8*cacheLine {
+			end = l.line(lo, max(end, lo+min(size*longer, (hi-lo)/4)))
+			longer = mostLonger // from the second on: the first tells whether the known cost still holds
+		}
 		begin := clock.Now()
 		if begin-at > tellTime && !logical {
 			l.Done.Add(int64(lo-told) * l.elements())
@@ -205,6 +219,16 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 		f.Join(forks[n])
 	}
 	done = true
+}
+
+// line returns where to cut a range that begins at lo, if about at is right. Bodies that receive a range may use vectors: where these
+// begin between two cache lines, sums of 14 streams of bytes took 1.35 times as long. So such ranges end at multiples of a line, of
+// elements of any size, unless they are short.
+func (l *loop) line(lo, at int) int {
+	if at-lo < 8*cacheLine {
+		return at
+	}
+	return at &^ (cacheLine - 1)
 }
 
 // chunk processes [lo, hi), or part of it if others ask meanwhile, and returns how far it got.
