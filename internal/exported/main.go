@@ -22,7 +22,7 @@ import (
 
 // packages are those with a promise in docs/stability.md, by the names of their lists.
 var packages = map[string]string{
-	"filch": ".", "par": "par", "flow": "flow", "strand": "strand", "deque": "deque", "ordered": "ordered", "steal": "steal", "basic": "basic",
+	"filch": ".", "par": "par", "par-blas": "par/blas", "flow": "flow", "strand": "strand", "deque": "deque", "ordered": "ordered", "steal": "steal", "basic": "basic",
 	"trace": "trace", "trace-live": "trace/live", "trace-graph": "trace/graph",
 	"cluster": "cluster", "cluster-embedded": "cluster/embedded",
 	"plugin-filchprom": "plugin/filchprom", "plugin-filchotel": "plugin/filchotel",
