@@ -31,21 +31,29 @@ type aheadFrame[T any] = filch.Frame[*ahead[T], T]
 // runAhead writes the blocks from done on.
 func (p *plan[T]) runAhead(s filch.Scope, done int, before T, any bool, c config) {
 	own := *p // p is on the stack of who scans little
-	own.some = 1
-	filch.NewFunc(func(f *aheadFrame[T], part *ahead[T]) T {
+	own.some, own.ended = 1, new(atomic.Bool)
+	filch.NewFunc(func(f *aheadFrame[T], part *ahead[T]) (v T) {
+		over := false
+		defer func() {
+			if !over { // op has panicked, or called runtime.Goexit
+				own.ended.Store(true)
+			}
+		}()
 		switch {
-		case isWatched(f.Worker()):
-			own.run(f.Worker(), part.first, part.before, own.op, c)
-			return part.before
 		case part.sum:
 			part.begun.Store(true)
-			v := part.total(f)
+			v = part.total(f)
 			part.known.Store(!part.vain.Load())
-			return v
-		case part.first == done:
-			part.begin(costOf(own.op, asIs))
+		case part.first == done && isWatched(f.Worker()):
+			own.run(f.Worker(), done, part.before, own.op, c)
+		default:
+			if part.first == done {
+				part.begin(costOf(own.op, asIs))
+			}
+			v = part.write(f, part.last)
 		}
-		return part.write(f, part.last)
+		over = true
+		return v
 	}).Call(s, &ahead[T]{p: &own, first: done, last: own.blocks(), before: before, any: any})
 }
 
@@ -57,7 +65,7 @@ func (a *ahead[T]) total(f *aheadFrame[T]) T {
 		return a.p.total(lo, hi)
 	}
 	for v := block(); ; v = a.p.op(v, block()) {
-		if n := a.last - a.first; n == 0 || a.vain.Load() {
+		if n := a.last - a.first; n == 0 || a.vain.Load() || a.p.ended.Load() {
 			return v
 		} else if n > 1 && f.Worker().Demand() {
 			mid := a.last - n/2
@@ -71,7 +79,7 @@ func (a *ahead[T]) total(f *aheadFrame[T]) T {
 
 // write writes the part, and returns the value of everything up to its end.
 func (a *ahead[T]) write(f *aheadFrame[T], last int) T {
-	for a.first < last {
+	for a.first < last && !a.p.ended.Load() {
 		if last-a.first >= fewAhead && f.Worker().Demand() {
 			a.writeThirds(f, last)
 		} else {
@@ -115,7 +123,7 @@ func (a *ahead[T]) writeThirds(f *aheadFrame[T], last int) {
 	one, two := middle.first, middle.last
 	total := f.Fork(middle)
 	before := a.write(f, one)
-	for !a.p.inPlace && a.first < two && !middle.known.Load() {
+	for !a.p.inPlace && a.first < two && !middle.known.Load() && !a.p.ended.Load() {
 		a.writeSome(two)
 	}
 	if a.p.inPlace && !middle.begun.Load() || !a.p.inPlace && !middle.known.Load() {

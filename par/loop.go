@@ -189,7 +189,7 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 			continue
 		}
 		end := lo + min(size, hi-lo)
-		if end < hi && grain == 0 && !l.single && int64(size)*l.elements() >= 8*cacheLine {
+		if end < hi && grain == 0 && !l.single && size >= 4 && int64(size)*l.elements() >= 8*cacheLine {
 			end = l.line(lo, max(end, lo+min(size*longer, (hi-lo)/4)))
 			longer = mostLonger // from the second on: the first tells whether the known cost still holds
 		}

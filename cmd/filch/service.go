@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,21 +58,27 @@ func runService(cmd *cobra.Command, args []string, o options) error {
 	if flags.Changed("workers") && len(o.workers) > 1 {
 		return errors.New("--workers: service takes one number")
 	}
+	workers := slices.Max(o.workers)
+	if p := runtime.GOMAXPROCS(0); workers > p && !flags.Changed("workers") {
+		workers = p
+	} else if workers > p {
+		return fmt.Errorf("--workers %d: service needs a processor for each, and there are %d", workers, p)
+	}
 	file, err := newOutputs(o)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(contextOf(cmd), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	b := &serviceBench{ctx: ctx, out: cmd.OutOrStdout(), progress: cmd.ErrOrStderr(), workers: slices.Max(o.workers), runs: o.runs, shorter: serviceShorter,
+	b := &serviceBench{ctx: ctx, out: cmd.OutOrStdout(), progress: cmd.ErrOrStderr(), workers: workers, runs: o.runs, shorter: serviceShorter,
 		command: asChild, report: report{Machine: thisMachine()}}
 	if err := b.measure(); err != nil {
 		return err
 	}
 	fmt.Fprintln(b.out)
 	say(b.out, "A thumbnail is some milliseconds of work; one request in ten is urgent. Requests come at times that do not depend on answers, and are timed from "+
-		"when they were due. Calm: %.0f in 100 of what %d workers can do. Overloaded: twice that, for %v. %s", 100*serviceLoads[0].share, b.workers,
-		serviceLoads[1].lasts, b.report.footer())
+		"when they were due. Calm: %.1f of what %d workers can do. Overloaded: %.1f times what they can do, for %v. %s", serviceLoads[0].share, b.workers,
+		serviceLoads[1].share, serviceLoads[1].lasts, b.report.footer())
 	if o.bars {
 		printBars(b.out, b.report.Bars)
 	}
@@ -173,7 +180,11 @@ func (b *serviceBench) once(l servicebench.Load, name string) (r servicebench.Re
 	if _, err := warm.Run(ctx, address, name); err != nil {
 		return r, err
 	}
-	return l.Run(ctx, address, name)
+	r, err = l.Run(ctx, address, name)
+	if answered := len(r.Urgent) + len(r.Others); err == nil && answered < r.Sent {
+		return r, fmt.Errorf("%d of %d requests were not answered in %v: the figures would be those of the others", r.Sent-answered, r.Sent, l.Timeout)
+	}
+	return r, err
 }
 
 // find returns the row of a way and a figure.

@@ -26,7 +26,7 @@ func TestServiceIsMeasured(t *testing.T) {
 	if status != 0 {
 		t.Fatal("invoke(…):", status, stderr)
 	}
-	for _, want := range []string{"service, calm", "service, overloaded", "filch, par", "overloaded, p99 of urgent requests", "twice that"} {
+	for _, want := range []string{"service, calm", "service, overloaded", "filch, par", "overloaded, p99 of urgent requests", "2.0 times what they can do"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in %s", want, stdout)
 		}

@@ -303,6 +303,11 @@ func Done(t FutureTask) <-chan struct{} {
 	return t.Core().watchedLatch().Channel(func() func() bool { return dropAtEnd(t) })
 }
 
+// DropAtEnd makes the end of its context drop t at once, not only at its turn.
+func DropAtEnd(t FutureTask) {
+	t.Core().watchedLatch().Begin(func() func() bool { return dropAtEnd(t) })
+}
+
 // Cancel ends the context of t, and drops t if it has not started.
 func Cancel(t FutureTask) {
 	f := t.Core()

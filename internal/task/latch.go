@@ -36,15 +36,26 @@ func (l *Latch) Release() (answers bool) {
 	return answers
 }
 
-// Channel returns a channel that is closed at the release. Its first call before the release calls begin, and the release
-// calls what that returned.
+// Channel returns a channel that is closed at the release. Its first call before the release, or that of Begin, calls begin, and
+// the release calls what that returned.
 func (l *Latch) Channel(begin func() (stop func() bool)) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.begin(begin)
+	return l.channel()
+}
+
+// Begin is Channel for a caller that does not wait.
+func (l *Latch) Begin(begin func() (stop func() bool)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begin(begin)
+}
+
+func (l *Latch) begin(begin func() (stop func() bool)) {
 	if l.stop == nil && !l.released { // l.ch may be that of a Wait, which began nothing
 		l.stop = begin()
 	}
-	return l.channel()
 }
 
 // channel returns a channel that is closed at the release. The caller holds the lock.

@@ -46,6 +46,9 @@ func (w *Worker) letAnswer() {
 		return
 	}
 	w.answers = false
+	if w.Engine.Processor() >= 0 {
+		return // pinned: to let others have the processor takes two switches of threads
+	}
 	if now := clock.Now(); now-w.answered >= policy.AnswerTime {
 		w.answered = now
 		runtime.Gosched()

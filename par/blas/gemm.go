@@ -2,6 +2,7 @@ package blas
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/filch-go/filch"
@@ -15,9 +16,9 @@ type Matrix[T Float] struct {
 	Data       []T // begins with the first element
 }
 
-// NewMatrix returns a matrix of zeros. It panics if rows or cols is negative.
+// NewMatrix returns a matrix of zeros. It panics if rows or cols is negative, or their product too large.
 func NewMatrix[T Float](rows, cols int) Matrix[T] {
-	if rows < 0 || cols < 0 {
+	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/cols {
 		panic(fmt.Sprintf("par/blas: NewMatrix: a matrix of %d x %d", rows, cols))
 	}
 	return Matrix[T]{rows, cols, cols, make([]T, rows*cols)}
@@ -28,6 +29,9 @@ func (m Matrix[T]) Row(i int) []T {
 	if i < 0 || i >= m.Rows {
 		panic(fmt.Sprintf("par/blas: Matrix.Row(%d): the matrix has %d rows", i, m.Rows))
 	}
+	if m.Cols == 0 {
+		return nil
+	}
 	return m.Data[i*m.Stride:][:m.Cols:m.Cols]
 }
 
@@ -35,12 +39,15 @@ func (m Matrix[T]) check(name string) {
 	if m.Rows < 0 || m.Cols < 0 || m.Rows > 1 && m.Stride < m.Cols {
 		panic(fmt.Sprintf("par/blas: Gemm: %s is %d x %d, with a stride of %d", name, m.Rows, m.Cols, m.Stride))
 	}
-	if need := (m.Rows-1)*m.Stride + m.Cols; m.Rows > 0 && m.Cols > 0 && len(m.Data) < need {
-		panic(fmt.Sprintf("par/blas: Gemm: %s is %d x %d, with a stride of %d, but has %d elements, not %d", name, m.Rows, m.Cols, m.Stride, len(m.Data), need))
+	if m.Rows == 0 || m.Cols == 0 {
+		return
+	}
+	if more := len(m.Data) - m.Cols; more < 0 || m.Rows > 1 && m.Rows-1 > more/m.Stride {
+		panic(fmt.Sprintf("par/blas: Gemm: %s is %d x %d, with a stride of %d, but has %d elements", name, m.Rows, m.Cols, m.Stride, len(m.Data)))
 	}
 }
 
-// Gemm sets c to alpha a b + beta c. If beta is 0, what is in c does not matter. The shapes of a, b and c must fit, and c must
+// Gemm sets c to alpha a b + beta c. If beta is 0, what is in c does not matter; a and b are read also if alpha is 0. The shapes of a, b and c must fit, and c must
 // share nothing with a and b. It is the level-3 operation gemm, without transposition.
 //
 // An element of c is first multiplied by beta. Then, for each 64 columns of a, the sum of their products, added up from the
