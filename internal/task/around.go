@@ -69,6 +69,13 @@ func (p *Pool) isObserved() bool {
 	return p.Sees || p.Labels != nil || p.Engine.IsHooked() || trace.IsEnabled()
 }
 
+// byWorker reports whether the goroutine of the worker that took a task runs it, if that is what Start was told, or what stands around
+// the task was told.
+func (c *Context) byWorker(exclusive bool) bool {
+	o := c.seen()
+	return exclusive || o != nil && o.exclusive
+}
+
 // runObserved calls f, which runs b with the context c, lets observers see the run, and returns its error. exclusive is that
 // of Start.
 func (p *Pool) runObserved(c *Context, b Body, exclusive bool, f func() error) error {

@@ -49,7 +49,7 @@ func (t *groupTask) Start(p *Pool, s Seat, ctx context.Context, exclusive bool) 
 	}
 	runtime.KeepAlive(c)
 	p.LeaveSlot(s)
-	if seen := c.seen(); t.group.taskDoneIn(s, err, true) && (exclusive || seen != nil && seen.exclusive) {
+	if t.group.taskDoneIn(s, err, true) && c.byWorker(exclusive) {
 		s.Worker.answers = true
 	}
 	return true
