@@ -331,7 +331,7 @@ var mutations = append([]mutation{
 		"\t\tp.way.enter(w)\n", "\t\tw.Engine.Hold.YieldPlace()\n\t\tp.Engine.Block()\n\t\tp.way.enter(w)\n"},
 		{"internal/engine/blocking.go", "\tenter()\n", "\tenter()\n\tw.passed = true\n"}}},
 	{"way: a place is passed on before the task is counted", "Pool/giving way, shut down", []Edit{{"internal/task/serve.go",
-		"return // see passPlace", "w.passPlace()\n\t\t\treturn"}}},
+		"return false // see passPlace", "w.passPlace()\n\t\t\treturn"}}},
 	{"by priority: nobody is told of what has spilled", "Pool/by priority", []Edit{{"internal/task/levels.go",
 		"\tl.tell()\n\tq.notEmpty()\n", "\tl.tell()\n"}}},
 	{"by priority: spilled without the lock", "Pool/by priority", []Edit{{"internal/task/levels.go",

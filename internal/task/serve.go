@@ -1,16 +1,15 @@
 package task
 
 import (
-	"runtime"
-
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/policy"
 )
 
 // serve runs t, and other queued tasks, at the bottom of w's stack. self is where the caller keeps w: if another goroutine
-// still uses w as a Scope at the end, w is left to that one, and the caller gets another worker.
-func (w *Worker) serve(t Task, self **engine.Worker) {
+// still uses w as a Scope at the end, w is left to that one, and the caller gets another worker. serve reports whether to let
+// others run then; see lets.
+func (w *Worker) serve(t Task, self **engine.Worker) (lets bool) {
 	p := w.Pool
 	s := Seat{Worker: w, Round: w.Engine.Hold.OpenRound()}
 	w.Engine.Note(engine.AtTasks, nil, 0)
@@ -28,31 +27,37 @@ func (w *Worker) serve(t Task, self **engine.Worker) {
 		}
 		w.body = nil
 		w.endTurn()
-		w.letAnswer()
+		if w.lets() {
+			return true
+		}
 		if p.Engine.Over() || !w.Engine.Hold.Load().HasPlace() || p.Engine.HandedOn() {
-			return
+			return false
 		}
 		if p.way.n.Load() > 0 && p.mayPass() {
-			return // see passPlace
+			return false // see passPlace
 		}
 		t, ok = w.nextTask()
 	}
+	return false
 }
 
-// letAnswer lets goroutines run that are no tasks and wait for the task that w has done, such as handlers that are to send its
-// result: while tasks are queued, w would keep the processor until the runtime takes it away, after 10 ms.
-func (w *Worker) letAnswer() {
+// lets reports whether w lets goroutines run that are no tasks and wait for the task that w has done, such as handlers that are to send
+// its result: while tasks are queued, w would keep the processor until the runtime takes it away, after 10 ms. It does so between two
+// rounds, since meanwhile no goroutine with the context of a task that is over should find its seat.
+func (w *Worker) lets() bool {
 	if !w.answers {
-		return
+		return false
 	}
 	w.answers = false
 	if w.Engine.Processor() >= 0 {
-		return // pinned: to let others have the processor takes two switches of threads
+		return false // pinned: to let others have the processor takes two switches of threads
 	}
-	if now := clock.Now(); now-w.answered >= policy.AnswerTime {
-		w.answered = now
-		runtime.Gosched()
+	now := clock.Now()
+	if now-w.answered < policy.AnswerTime {
+		return false
 	}
+	w.answered = now
+	return true
 }
 
 // endBurst is deferred by serve, and called whatever the callbacks of Caught do.

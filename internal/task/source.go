@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/policy"
@@ -55,7 +56,9 @@ func (s *source) Serve(w **engine.Worker) {
 	v := of(*w)
 	t := v.next
 	v.next = Task{}
-	v.serve(t, w)
+	if v.serve(t, w) {
+		runtime.Gosched()
+	}
 	if s.pool().way.n.Load() > 0 {
 		of(*w).passPlace()
 	}
