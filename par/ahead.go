@@ -22,6 +22,7 @@ type ahead[T any] struct {
 	any         bool // there is something before
 	sum         bool // only the total is wanted
 
+	own          atomic.Bool  // what vain is, for a total that another is no part of
 	vain         *atomic.Bool // nobody wants the total any more; whoever has asked for it stores, once
 	begun, known atomic.Bool  // the search for the total has begun, and has ended; whoever makes it stores, once each
 }
@@ -80,7 +81,7 @@ func (a *ahead[T]) total(f *aheadFrame[T]) T {
 // write writes the part, and returns the value of everything up to its end.
 func (a *ahead[T]) write(f *aheadFrame[T], last int) T {
 	for a.first < last && !a.p.ended.Load() {
-		if last-a.first >= fewAhead && f.Worker().Demand() {
+		if a.isWorth(last-a.first) && f.Worker().Demand() {
 			a.writeThirds(f, last)
 		} else {
 			a.writeSome(last)
@@ -91,6 +92,11 @@ func (a *ahead[T]) write(f *aheadFrame[T], last int) T {
 
 // fewAhead is the least number of blocks that are worth a third of which is looked at twice.
 const fewAhead = 6
+
+// isWorth reports whether so many blocks are worth that, by their number and by what they cost.
+func (a *ahead[T]) isWorth(blocks int) bool {
+	return blocks >= fewAhead && int64(blocks)*int64(a.p.size) >= 2*little/max(1, a.p.each)
+}
 
 // writeSome writes some blocks of those before last.
 func (a *ahead[T]) writeSome(last int) {
@@ -110,6 +116,7 @@ func (a *ahead[T]) begin(c *cost) {
 		each := took * ns / int64(a.first-first) / int64(a.p.size)
 		if took*ns > chunkTime || a.first == a.last {
 			c.learn(each, took)
+			a.p.each = each
 			a.p.some = int(max(1, little/max(1, each*int64(a.p.size))))
 			return
 		}
@@ -119,7 +126,8 @@ func (a *ahead[T]) begin(c *cost) {
 // writeThirds is write with another worker, if one comes, or with more.
 func (a *ahead[T]) writeThirds(f *aheadFrame[T], last int) {
 	third := (last - a.first) / 3
-	middle := &ahead[T]{p: a.p, first: last - 2*third, last: last - third, sum: true, vain: new(atomic.Bool)}
+	middle := &ahead[T]{p: a.p, first: last - 2*third, last: last - third, sum: true}
+	middle.vain = &middle.own
 	one, two := middle.first, middle.last
 	total := f.Fork(middle)
 	before := a.write(f, one)

@@ -206,6 +206,7 @@ func scanNumbers[T Number](dst, x []T, before T, exclusive, far bool) T {
 type plan[T any] struct {
 	n, size int
 	some    int          // how many blocks are written at a time, for runAhead
+	each    int64        // what an element costs, ps, or 0, for runAhead
 	ended   *atomic.Bool // op does not return in some part, for runAhead; whoever runs that stores, once
 	zero    bool         // something comes before the first block
 	exact   bool         // write and total give the same value
