@@ -14,9 +14,17 @@ import (
 // prefix computation", J. Algorithms 1986). By blocks, each totalled and then written, both workers call op twice for nearly all:
 // 20 million int64 took 1.0 of the time of the loop.
 
-// ahead is a part of a scan, from one block to another.
+// lookahead is such a scan.
+type lookahead[T any] struct {
+	plan[T]
+	some  int         // how many blocks are written at a time
+	each  int64       // what an element costs, ps; 0 if next to nothing
+	ended atomic.Bool // op does not return in some part; whoever runs that stores, once
+}
+
+// ahead is a part of it, from one block to another.
 type ahead[T any] struct {
-	p           *plan[T]
+	p           *lookahead[T]
 	first, last int
 	before      T    // of a part to be written
 	any         bool // there is something before
@@ -31,13 +39,12 @@ type aheadFrame[T any] = filch.Frame[*ahead[T], T]
 
 // runAhead writes the blocks from done on.
 func (p *plan[T]) runAhead(s filch.Scope, done int, before T, any bool, c config) {
-	own := *p // p is on the stack of who scans little
-	own.some, own.ended = 1, new(atomic.Bool)
+	l := &lookahead[T]{plan: *p, some: 1} // p is on the stack of who scans little
 	filch.NewFunc(func(f *aheadFrame[T], part *ahead[T]) (v T) {
 		over := false
 		defer func() {
 			if !over { // op has panicked, or called runtime.Goexit
-				own.ended.Store(true)
+				l.ended.Store(true)
 			}
 		}()
 		switch {
@@ -46,16 +53,16 @@ func (p *plan[T]) runAhead(s filch.Scope, done int, before T, any bool, c config
 			v = part.total(f)
 			part.known.Store(!part.vain.Load())
 		case part.first == done && isWatched(f.Worker()):
-			own.run(f.Worker(), done, part.before, own.op, c)
+			l.run(f.Worker(), done, part.before, l.op, c)
 		default:
 			if part.first == done {
-				part.begin(costOf(own.op, asIs))
+				part.begin(costOf(l.op, asIs))
 			}
 			v = part.write(f, part.last)
 		}
 		over = true
 		return v
-	}).Call(s, &ahead[T]{p: &own, first: done, last: own.blocks(), before: before, any: any})
+	}).Call(s, &ahead[T]{p: l, first: done, last: l.blocks(), before: before, any: any})
 }
 
 // total returns the total of the part, unless it is in vain, with the other workers that ask.

@@ -205,13 +205,10 @@ func scanNumbers[T Number](dst, x []T, before T, exclusive, far bool) T {
 // plan says what a scan does with blocks.
 type plan[T any] struct {
 	n, size int
-	some    int          // how many blocks are written at a time, for runAhead
-	each    int64        // what an element costs, ps, or 0, for runAhead
-	ended   *atomic.Bool // op does not return in some part, for runAhead; whoever runs that stores, once
-	zero    bool         // something comes before the first block
-	exact   bool         // write and total give the same value
-	inPlace bool         // write changes what total reads
-	again   bool         // total is cheap, and may be called for a block while it is written
+	zero    bool // something comes before the first block
+	exact   bool // write and total give the same value
+	inPlace bool // write changes what total reads
+	again   bool // total is cheap, and may be called for a block while it is written
 	op      func(a, b T) T
 	total   func(lo, hi int) T
 	write   func(lo, hi int, before T, any bool) T // returns the value of everything up to hi

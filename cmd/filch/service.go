@@ -38,7 +38,6 @@ type serviceBench struct {
 	ctx           context.Context
 	out, progress io.Writer
 	workers, runs int
-	shorter       time.Duration // loads last so many times shorter
 	command       func(args ...string) *exec.Cmd
 	report        report
 }
@@ -70,7 +69,7 @@ func runService(cmd *cobra.Command, args []string, o options) error {
 	}
 	ctx, stop := signal.NotifyContext(contextOf(cmd), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	b := &serviceBench{ctx: ctx, out: cmd.OutOrStdout(), progress: cmd.ErrOrStderr(), workers: workers, runs: o.runs, shorter: serviceShorter,
+	b := &serviceBench{ctx: ctx, out: cmd.OutOrStdout(), progress: cmd.ErrOrStderr(), workers: workers, runs: o.runs,
 		command: asChild, report: report{Machine: thisMachine()}}
 	if err := b.measure(); err != nil {
 		return err
@@ -107,7 +106,7 @@ func (b *serviceBench) measure() error {
 		for i := range b.runs {
 			for k := range names {
 				name := names[(k+i)%len(names)]
-				l := servicebench.Load{Rate: load.share * rate, Lasts: load.lasts / b.shorter, Timeout: load.timeout, Seed: uint64(i)}
+				l := servicebench.Load{Rate: load.share * rate, Lasts: load.lasts / serviceShorter, Timeout: load.timeout, Seed: uint64(i)}
 				r, err := b.once(l, name)
 				if err != nil {
 					return fmt.Errorf("%s, %s: %w", load.name, name, err)

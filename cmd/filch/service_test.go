@@ -71,7 +71,7 @@ func TestServiceRefusesWhatCannotBe(t *testing.T) {
 
 // A service that does not start, or says nothing, or serves nothing, is an error.
 func TestServicesThatFail(t *testing.T) {
-	b := &serviceBench{ctx: context.Background(), out: io.Discard, workers: 1, runs: 1, shorter: 1}
+	b := &serviceBench{ctx: context.Background(), out: io.Discard, workers: 1, runs: 1}
 	l := servicebench.Load{Rate: 100, Lasts: time.Millisecond, Timeout: time.Second}
 	for _, args := range [][]string{{"/no/such/program"}, {"true"}, {"echo", "127.0.0.1:1"}} {
 		b.command = func(...string) *exec.Cmd { return exec.Command(args[0], args[1:]...) }

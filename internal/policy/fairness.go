@@ -15,3 +15,7 @@ func (f *Fairness) Due() bool { return f.own == Every }
 
 // Outside notes that the global queue has had its turn.
 func (f *Fairness) Outside() { f.own = 0 }
+
+// AnswerTime is how long a worker may go on with tasks, in nanoseconds, before goroutines run that wait for results. To let them
+// run costs two switches, so tasks shorter than that share one.
+const AnswerTime = 20_000

@@ -26,10 +26,6 @@ const (
 	AsideTurns = 60
 )
 
-// AnswerTime is how long a worker may go on with tasks, in nanoseconds, before goroutines run that wait for results. To let them
-// run costs two switches, so tasks shorter than that share one.
-const AnswerTime = 20_000
-
 // Share returns how many of n tasks move along with the one that a worker takes, if it
 // takes one in every so many. With 0 none moves.
 func Share(n, every int) int {

@@ -201,7 +201,7 @@ func (s *pool) leave(w int32) (ID, int64) {
 		s.searching--
 		x.searching = false
 		s.patience, s.rested = s.patience.Vain(), s.time()
-		x.began = min(x.began, s.time()-policy.SpinTime)
+		x.began = min(x.began, s.time()-s.Tuning.spinTime())
 	} else {
 		s.countWork(w)
 	}

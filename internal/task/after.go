@@ -119,7 +119,7 @@ func (p *Pool) hold(t FutureTask, h *Held, within bool) bool {
 	h.lower(nil)
 	p.DropIfCancelled(h)
 	if c.state.Load().IsHeld() && c.source().Done() != nil {
-		DropAtEnd(t)
+		watchEnd(t)
 	}
 	return true
 }

@@ -303,8 +303,8 @@ func Done(t FutureTask) <-chan struct{} {
 	return t.Core().watchedLatch().Channel(func() func() bool { return dropAtEnd(t) })
 }
 
-// DropAtEnd makes the end of its context drop t at once, not only at its turn.
-func DropAtEnd(t FutureTask) {
+// watchEnd makes the end of its context drop t at once, not only at its turn.
+func watchEnd(t FutureTask) {
 	t.Core().watchedLatch().Begin(func() func() bool { return dropAtEnd(t) })
 }
 

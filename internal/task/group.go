@@ -191,7 +191,7 @@ func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) erro
 	if err = SubmitFuture(ctx, future, o, try); err != nil {
 		return false
 	}
-	g.Pool.OrdersNone(func() { DropAtEnd(future) })
+	g.Pool.OrdersNone(func() { watchEnd(future) })
 	return true
 }
 

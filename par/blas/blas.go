@@ -28,7 +28,7 @@ const piece = 64 << 10
 // Sums of pieces of 64 KiB are added in pairs, as [par.ReduceRange] does. In a piece, 128 bytes of products are added to the next
 // 128, for 4 KiB; then these sums are added in pairs. So the error grows with the logarithm of the length.
 //
-// On an AMD EPYC, 10^7 float64 took 0.6 of the time of a loop on one worker.
+// On an AMD EPYC, 10^7 float64 took 0.82 of the time of a loop on one worker, and 0.52 on two.
 func Dot[T Float](s filch.Scope, x, y []T) T {
 	checkScope("Dot", s)
 	if len(x) != len(y) {

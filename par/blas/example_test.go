@@ -50,7 +50,7 @@ func ExampleMatrix_Row() {
 	// Output: [0 0 0 0 0 5]
 }
 
-// largest is for a type of one's own.
+// weight is a type of one's own.
 type weight float32
 
 func ExampleFloat() {

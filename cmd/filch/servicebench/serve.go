@@ -40,7 +40,7 @@ type way struct {
 	start func(workers int) func(ctx context.Context, r request, f compute) ([]byte, error)
 }
 
-// Names of the ways, the one that others are compared with first.
+// Names returns those of the ways, the one that others are compared with first.
 func Names() (names []string) {
 	for _, w := range ways {
 		names = append(names, w.name)
