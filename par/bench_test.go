@@ -40,10 +40,10 @@ func BenchmarkSortInputs(b *testing.B) {
 		for i := range x {
 			x[i] = inputs[name](i, n, r)
 		}
-		benchmarkSort(b, "Sort/"+name, x, slices.Sort[[]int], func(x []int) { Sort(pool, x) })
-		benchmarkSort(b, "SortFunc/"+name, x, func(x []int) { slices.SortFunc(x, cmp.Compare[int]) },
+		inTurn(b, "Sort/"+name, x, slices.Sort[[]int], func(x []int) { Sort(pool, x) })
+		inTurn(b, "SortFunc/"+name, x, func(x []int) { slices.SortFunc(x, cmp.Compare[int]) },
 			func(x []int) { SortFunc(pool, x, cmp.Compare[int]) })
-		benchmarkSort(b, "SortStableFunc/"+name, x, func(x []int) { slices.SortStableFunc(x, cmp.Compare[int]) },
+		inTurn(b, "SortStableFunc/"+name, x, func(x []int) { slices.SortStableFunc(x, cmp.Compare[int]) },
 			func(x []int) { SortStableFunc(pool, x, cmp.Compare[int]) })
 	}
 	r := rand.New(rand.NewPCG(1, 1))
@@ -53,17 +53,17 @@ func BenchmarkSortInputs(b *testing.B) {
 			floats[i] = math.NaN()
 		}
 	}
-	benchmarkSort(b, "Sort/floats, a tenth NaN", floats, slices.Sort[[]float64], func(x []float64) { Sort(pool, x) })
+	inTurn(b, "Sort/floats, a tenth NaN", floats, slices.Sort[[]float64], func(x []float64) { Sort(pool, x) })
 	for name, format := range map[string]string{"short": "%d", "with a prefix in common": "/usr/share/doc/some-package/%016d", "of equal length": "%020d"} {
 		texts := make([]string, n/4)
 		for i := range texts {
 			texts[i] = fmt.Sprintf(format, r.Uint64()>>20)
 		}
-		benchmarkSort(b, "Sort/strings "+name, texts, slices.Sort[[]string], func(x []string) { Sort(pool, x) })
+		inTurn(b, "Sort/strings "+name, texts, slices.Sort[[]string], func(x []string) { Sort(pool, x) })
 	}
 }
 
-func benchmarkSort[T any](b *testing.B, name string, x []T, serial, parallel func(x []T)) {
+func inTurn[T any](b *testing.B, name string, x []T, serial, parallel func(x []T)) {
 	b.Run(name, func(b *testing.B) {
 		y := make([]T, len(x))
 		var took [2]float64
@@ -229,5 +229,30 @@ func BenchmarkTinyBodies(b *testing.B) {
 			})
 		}
 		p.Close()
+	}
+}
+
+// Scan with a function beside a loop that calls the same one, in turn.
+func BenchmarkScan(b *testing.B) {
+	x := make([]int64, 20_000_000)
+	for i := range x {
+		x[i] = int64(i)
+	}
+	dst := make([]int64, len(x))
+	op := func(a, b int64) int64 { return a + b }
+	if len(x) == 0 {
+		op = nil // so that the compiler does not know it
+	}
+	loop := func([]int64) {
+		var v int64
+		for i, w := range x {
+			v = op(v, w)
+			dst[i] = v
+		}
+	}
+	for _, workers := range []int{1, 2} {
+		pool := filch.New(filch.WithWorkers(workers))
+		defer pool.Close()
+		inTurn(b, fmt.Sprint("workers=", workers), x[:1], loop, func([]int64) { Scan(pool, dst, x, op) })
 	}
 }

@@ -372,3 +372,30 @@ func TestLengthOfRanges(t *testing.T) {
 		}
 	}
 }
+
+// Ranges of cheap elements begin at cache lines, but for those before the cost is known and those of what is left.
+func TestRangesBeginAtLines(t *testing.T) {
+	racetest.Skip(t, "elements are dear")
+	for _, workers := range []int{1, 2} {
+		p := filch.New(filch.WithWorkers(workers))
+		var odd, all atomic.Int64
+		x := make([]byte, 1<<22)
+		ForRange(p, len(x), func(lo, hi int) {
+			if all.Add(1); lo%cacheLine != 0 {
+				odd.Add(1)
+			}
+			for i := range x[lo:hi] {
+				x[lo+i]++
+			}
+		})
+		if n := odd.Load(); 4*n > all.Load()+40 {
+			t.Errorf("%d workers: %d of %d ranges begin between two lines", workers, n, all.Load())
+		}
+		for i, v := range x {
+			if v != 1 {
+				t.Fatalf("%d workers: element %d was processed %d times", workers, i, v)
+			}
+		}
+		p.Close()
+	}
+}
