@@ -162,6 +162,7 @@ type Worker struct {
 	waits waits       // made in its seats
 	Lent  checks.Lent // if the pool has checks
 
+	left    atomic.Int64  // tasks of earlier rounds that run in its seat, and are counted at its queue: it is kept until they end; endRound adds, who stands up takes
 	telling atomic.Uint64 // the turn in which it reports a start, or 0: the owner writes; waits with the task's context load
 }
 

@@ -25,6 +25,7 @@ func (s Seat) SitDown() bool {
 func (s Seat) StandUp() {
 	if p := s.Worker.Pool; !s.Worker.Engine.Hold.StandUp(s.Round) { // left behind
 		p.Totals.Left.Add(-1)
+		s.Worker.left.Add(-1)
 		p.Engine.LeaveBlocked()
 	}
 }

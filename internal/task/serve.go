@@ -43,7 +43,7 @@ func (w *Worker) serve(t Task, self **engine.Worker) (lets bool) {
 
 // lets reports whether w lets goroutines run that are no tasks and wait for the task that w has done, such as handlers that are to send
 // its result: while tasks are queued, w would keep the processor until the runtime takes it away, after 10 ms. It does so between two
-// rounds, since meanwhile no goroutine with the context of a task that is over should find its seat.
+// rounds, so that meanwhile no goroutine with the context of a task that is over finds its seat.
 func (w *Worker) lets() bool {
 	if !w.answers {
 		return false
@@ -86,6 +86,7 @@ func (w *Worker) endRound() (left bool) {
 		s := w.Engine.Hold.Load()
 		n := s.Seated()
 		p.Totals.Left.Add(int64(n))
+		w.left.Add(int64(n))
 		w.Engine.SetRuns(!s.Used()) // before w may be another goroutine's
 		_ = p.Engine.Places.EnterBlocked(n)
 		left, ok := w.Engine.Hold.EndRound(s)
@@ -94,5 +95,6 @@ func (w *Worker) endRound() (left bool) {
 		}
 		_ = p.Engine.Places.LeaveBlocked(n) // w counts as well, so the pool is not idle
 		p.Totals.Left.Add(-int64(n))
+		w.left.Add(-int64(n))
 	}
 }

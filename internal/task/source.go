@@ -19,7 +19,7 @@ func (s *source) New(id int) *engine.Worker { return &s.Users.NewWorker(s.pool()
 
 func (s *source) Retire(w *engine.Worker) bool {
 	p, v := s.pool(), of(w)
-	if !v.Own.leave() {
+	if v.left.Load() > 0 || !v.Own.leave() {
 		return false
 	}
 	v.addTo(&p.retired, 0)
