@@ -17,7 +17,7 @@ func TestATaskKnowsWhatEndsIt(t *testing.T) {
 		chain[i].Init(above, p)
 		above = &chain[i]
 	}
-	knows := func(c *Context) bool { return c.asOf == p.cancellations.Load() }
+	knows := func(c *Context) bool { return c.asOf&^endless == p.cancellations.Load() }
 	for i := range chain {
 		if c := &chain[i]; !knows(c) || c.ending != &chain[0] || c.source() != context.Background() {
 			t.Fatalf("task %d has to look for what ends it", i)
@@ -37,6 +37,32 @@ func TestATaskKnowsWhatEndsIt(t *testing.T) {
 	}
 	if chain[70].Done(); below.nearest() != &chain[70] || chain[99].nearest() != &chain[70] {
 		t.Error("a cancellation was not seen below")
+	}
+}
+
+// A context that only the pool can end asks nothing else, until a task of the pool gets a cancellation of its own.
+func TestAnEndlessContextEndsWithAll(t *testing.T) {
+	p := newPool(1, LIFO)
+	parent, cancel := context.WithCancel(context.Background())
+	var free, bound, belowFree, belowBound Context
+	free.Init(context.Background(), p)
+	bound.Init(parent, p)
+	belowFree.Init(&free, p)
+	belowBound.Init(&bound, p)
+	for c, want := range map[*Context]bool{&free: true, &belowFree: true, &bound: false, &belowBound: false} {
+		if is := c.asOf&endless != 0; is != want || c.Err() != nil {
+			t.Errorf("endless: %t, not %t; Err: %v", is, want, c.Err())
+		}
+	}
+	cancel()
+	if bound.Err() == nil || belowBound.Err() == nil || free.Err() != nil {
+		t.Errorf("the submitter's context has ended: %v, %v; another has not: %v", bound.Err(), belowBound.Err(), free.Err())
+	}
+	free.makeCancellation().cancel(context.Canceled)
+	var after Context
+	after.Init(&free, p)
+	if free.Err() == nil || belowFree.Err() == nil || after.Err() == nil {
+		t.Errorf("a task was cancelled: %v; below it: %v, %v", free.Err(), belowFree.Err(), after.Err())
 	}
 }
 
