@@ -4,24 +4,24 @@
 fill = sed -i -e '/<!-- $(1) -->/,/<!-- end -->/{//!d}' -e '/<!-- $(1) -->/r /dev/stdin' $(2)
 
 # The figures in README.md and docs/bench, from this machine, which should be idle.
-figures: BENCH = go run -pgo=off ./cmd/filch bench --runs 5 -v
+figures: BENCH = go run -pgo=off ./cmd/filch bench -v
 figures:
 	mkdir -p docs/bench
-	$(BENCH) --bars --json docs/bench/all.json > docs/bench/all.txt
+	$(BENCH) --runs 5 --bars --json docs/bench/all.json > docs/bench/all.txt
 	$(BENCH) wide --size 4 --size 5 --size 8 --executors filch,filch-chain --workers 1 --runs 15 --json docs/bench/wide.json > docs/bench/wide.txt
 	$(BENCH) fib treesum nqueens skynet integrate uts --builds --runs 9 --executors at-once,filch,filch-call,filch-chain \
 		--size fib=27,treesum=1023,nqueens=11,skynet=100000,integrate=25,uts=T1/7 --json docs/bench/pgo.json > docs/bench/pgo.txt
-	$(BENCH) tasks --json docs/bench/tasks.json > docs/bench/tasks.txt
-	$(BENCH) service --bars --json docs/bench/service.json > docs/bench/service.txt
-	$(BENCH) strand --json docs/bench/strand.json > docs/bench/strand.txt
-	$(BENCH) sssp --bars --json docs/bench/sssp.json > docs/bench/sssp.txt
+	$(BENCH) tasks --runs 5 --json docs/bench/tasks.json > docs/bench/tasks.txt
+	$(BENCH) service --runs 5 --bars --json docs/bench/service.json > docs/bench/service.txt
+	$(BENCH) strand --runs 5 --json docs/bench/strand.json > docs/bench/strand.txt
+	$(BENCH) sssp --runs 5 --bars --json docs/bench/sssp.json > docs/bench/sssp.txt
 	go test -run - -bench . -count 5 -benchtime 0.2s ./ordered ./internal/queue > docs/bench/ordered.txt
 	go test -run - -bench Rank -benchtime 300000x ./ordered >> docs/bench/ordered.txt
 	go test -run - -bench MillionTasks -count 5 ./test/benchmarks >> docs/bench/ordered.txt
-	$(BENCH) par --bars --json docs/bench/par.json > docs/bench/par.txt
+	$(BENCH) par --runs 5 --bars --json docs/bench/par.json > docs/bench/par.txt
 	go test -run - -bench SortInputs -benchtime 5x ./par > docs/bench/sort.txt
 	(echo "go: $$(go env GOVERSION)"; echo "date: $$(date -u +%F)"; go test -run - -bench Programs -count 5 ./examples/programs) > docs/bench/programs.txt
-	$(BENCH) par --size 10,100,1000 --markdown | $(call fill,figures,docs/choosing.md)
+	$(BENCH) par --runs 5 --size 10,100,1000 --markdown | $(call fill,figures,docs/choosing.md)
 	$(BENCH) fib nqueens skynet integrate treesum uts quicksort mergesort matmul goparse pizza \
 		--size fib=27,nqueens=11,skynet=100000,integrate=25,treesum=131071,uts=T1/7 \
 		--size quicksort=1000000,mergesort=1000000,matmul=512,goparse=sample,pizza=1/10 \
