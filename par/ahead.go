@@ -114,10 +114,11 @@ func (a *ahead[T]) writeSome(last int) {
 	a.first += n
 }
 
-// begin writes blocks until it is known what an element costs.
+// begin writes blocks until it is known what an element costs: one, then two, four and so on, as to read the clock may cost more than a
+// block.
 func (a *ahead[T]) begin(c *cost) {
 	first, begin := a.first, clock.Now()
-	for a.first < a.last {
+	for ; a.first < a.last; a.p.some *= 2 {
 		a.writeSome(a.last)
 		took := clock.Now() - begin
 		each := took * ns / int64(a.first-first) / int64(a.p.size)

@@ -108,12 +108,14 @@ func scan[T any](s filch.Scope, x []T, inPlace bool, zero T, any bool, op func(a
 	c := config{unit: int64(size)}
 	before := zero
 	done := runSerial(s, p.blocks(), op, &c, func(first, last int) {
+		if p.exact {
+			lo, _ := p.bounds(first)
+			_, hi := p.bounds(last - 1)
+			before, any = write(lo, hi, before, any), true
+			return
+		}
 		for i := first; i < last; i++ {
 			lo, hi := p.bounds(i)
-			if p.exact {
-				before, any = write(lo, hi, before, any), true
-				continue
-			}
 			next := before
 			if hi < len(x) { // before x is written, which may be dst
 				if next = fromLeft(x[lo:hi], op); any {
