@@ -31,17 +31,17 @@ type Func[A, R any] struct {
 //
 // In the body, [Frame.Fork] offers a call to other workers and [Frame.Join] gets its result. In between, the body usually
 // makes a call of its own, by [Frame.Call] or by plain recursion with the same frame. Join forks in LIFO order. Nearly every
-// fork is taken by no other worker and costs 0.8 ns more than the call on an AMD EPYC, so no cutoff is needed. A body with
+// fork is taken by no other worker and costs 1.0 ns more than the call on an AMD EPYC, so no cutoff is needed. A body with
 // several arguments takes a struct. A body without a result returns struct{}, which costs nothing; a wrapper to hide that
 // would cost a call per fork.
 //
 // Keep the argument within four words, and its struct within four fields: the compiler passes larger ones, and arrays, in
-// memory, in calls as in forks. On one worker of that machine, fib with an argument of four words takes 1.8 times as long as
-// serial code, and with one of five 6.2 times.
+// memory, in calls as in forks. On one worker of that machine, fib with an argument of four words takes 1.7 times as long as
+// serial code, and with one of five 8.1 times.
 //
-//figure:all 0.8 ns, a fork and join more than a call, fib 38
-//figure:wide 1.8 times, wide 4 filch 1 overhead
-//figure:wide 6.2 times, wide 5 filch 1 overhead
+//figure:all 1.0 ns, a fork and join more than a call, fib 38
+//figure:wide 1.7 times, wide 4 filch 1 overhead
+//figure:wide 8.1 times, wide 5 filch 1 overhead
 func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 	needs(body != nil, "NewFunc", "body")
 	return &Func[A, R]{

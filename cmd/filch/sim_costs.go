@@ -30,9 +30,15 @@ func poolCosts(rounds int) (attempt int64, c sim.Costs) {
 		time.Sleep(rested)
 		p.Do(func(w *filch.Worker) {
 			rest.run(w)
-			for begin := time.Now(); time.Since(begin) < 5*time.Microsecond; { // until the thief searches
+			var met arms
+			for range 16 { // until the thief, which searches less where it finds nothing, has seen that it is worthwhile
+				for begin := time.Now(); time.Since(begin) < 5*time.Microsecond; { // until it searches
+				}
+				met.run(w)
 			}
-			search.run(w)
+			if n := len(met.thief); n > 0 {
+				search.owner, search.thief = append(search.owner, met.owner[n-1]), append(search.thief, met.thief[n-1])
+			}
 		})
 	}
 	if len(rest.thief) == 0 || len(search.thief) == 0 {
