@@ -36,18 +36,18 @@ func (id TaskID) ID() string { return string(id) }
 // the task waits. It waits without end for a task with [NoResult], and for one whose outcome is no longer stored, as
 // [WithResultsFor] says. Submit returns [ErrCycle] if the task would wait for itself, but for a way
 // by several tasks and a batch, which it does not see. [Within] counts from when the
-// dependencies have ended. A task that waits does not count for [WithQueueLimit] and [WithQueueBytes]. After implies [Durable].
+// dependencies have ended. A task that waits does not count for [WithQueueLimit] and [WithQueueBytes].
 //
 // A dependency costs three writes to the servers, and the task two more. To wait for many, use a [Batch].
 func After(deps ...Dependency) SubmitOption {
 	return func(s *submission) error {
-		s.durable = true
+		s.stored = "After"
 		for i, d := range deps {
 			if d == nil {
 				return fmt.Errorf("cluster: After with a nil dependency, number %d", i)
 			}
 			if d.ID() == "" {
-				return fmt.Errorf("cluster: After with a dependency, number %d, that has no ID, since it is a local task: submit it with Durable", i)
+				return fmt.Errorf("cluster: After with a dependency, number %d, that has no ID, since it runs on this node: submit it without LocalFirst", i)
 			}
 			if f, ok := d.(interface{ hasNoResult() bool }); ok && f.hasNoResult() {
 				return fmt.Errorf("cluster: After with the dependency %s, which has NoResult", d.ID())

@@ -95,11 +95,10 @@ func NewBatch(ctx context.Context, n *Node) (*Batch, error) {
 func (b *Batch) ID() string { return b.id.text() }
 
 // InBatch makes the task a member of a batch. If Submit returns an error, it is none: it may run all the same if the
-// servers did not confirm, and the batch does not wait for it. A batch has at most 16,777,216 members. InBatch implies
-// [Durable].
+// servers did not confirm, and the batch does not wait for it. A batch has at most 16,777,216 members.
 func InBatch(b *Batch) SubmitOption {
 	return func(s *submission) error {
-		s.batch, s.durable = b, true
+		s.batch, s.stored = b, "InBatch"
 		if b == nil {
 			return errors.New("cluster: InBatch with a nil Batch")
 		}

@@ -10,9 +10,9 @@ import (
 // other nodes at once; those that it runs, as soon as their handlers return, or after the time of [WithAckWait]. Futures of
 // stored tasks that are not done fail with [ErrClosed].
 //
-// Local tasks, which run in the pool and are not stored, are waited for as well. When ctx ends first, they are not canceled: they
+// Tasks of [LocalFirst] that run in the pool are waited for as well. When ctx ends first, they are not canceled: they
 // go on in the pool, also those that it has not begun, and their Futures end with them. They are lost with the process or the
-// pool, as [Durable] says.
+// pool.
 //
 // Close returns the cause of ctx if that ended before all tasks had, and nil otherwise: also with a ctx that has ended before, if there
 // are none. It can take some seconds more, if the servers do not answer. A second Close waits for the first, or until its own ctx ends, and

@@ -110,7 +110,7 @@ func (n *Node) cronMessage(ctx context.Context, name, spec, handler string, in a
 
 // checkCron returns an error if an option is none for a cron job.
 func (s submission) checkCron() error {
-	if s.id != "" || s.noResult || len(s.after) > 0 || s.batch != nil || s.delay > 0 || !s.at.IsZero() {
+	if s.id != "" || s.noResult || len(s.after) > 0 || s.batch != nil || s.delay > 0 || !s.at.IsZero() || s.local {
 		return errors.New("cluster: a cron job takes OfVersion, AtLevel, Key, Unique and Within only")
 	}
 	return nil

@@ -31,7 +31,7 @@ type remote struct {
 	promise  *filch.Promise[outcome]
 }
 
-// ID returns the ID of the task, or "" for one that runs on this node without the stream.
+// ID returns the ID of the task, or "" for one that runs on this node by [LocalFirst].
 func (f *Future[T]) ID() string {
 	if f.remote == nil {
 		return ""
@@ -41,7 +41,7 @@ func (f *Future[T]) ID() string {
 
 // Wait waits for the end of the task, or of ctx, and returns its result. A task of a pool that waits gives up its worker
 // meanwhile, and a handler its place on its node, so that handlers may wait for tasks of the cluster. Errors are those of the
-// handler for a local task; else [*TaskError], [ErrCanceled], [ErrDeadline], [ErrNoResult], [ErrClosed] if the node was closed,
+// handler for a task of [LocalFirst] that ran here; else [*TaskError], [ErrCanceled], [ErrDeadline], [ErrNoResult], [ErrClosed] if the node was closed,
 // or the error of ctx.
 func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	if f.local != nil {

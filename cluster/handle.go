@@ -42,6 +42,8 @@ type handler struct {
 type handlerConfig struct {
 	version    string
 	retry      Retry
+	retries    bool // by WithRetry
+	localFirst bool
 	ackWait    time.Duration
 	silence    time.Duration
 	nodeLimit  int
@@ -65,9 +67,16 @@ func WithVersion(version string) HandlerOption {
 // WithRetry says how tasks that fail are tried again. See [DefaultRetry].
 func WithRetry(r Retry) HandlerOption {
 	return func(c *handlerConfig) error {
-		c.retry = r.filled()
+		c.retry, c.retries = r.filled(), true
 		return c.retry.check()
 	}
+}
+
+// WithLocalFirst submits tasks of the handler by [LocalFirst], but for those with an option that stores them, such as [Durable]
+// and [ID]. It counts for what this node submits. It is a panic of [Handle] together with [WithRetry], [WithLimit] or
+// [WithNodeLimit], which local tasks do not know.
+func WithLocalFirst() HandlerOption {
+	return func(c *handlerConfig) error { c.localFirst = true; return nil }
 }
 
 // WithAckWait says after what time without a sign of its node a task is given to another one. Nodes give a sign each third of it.
@@ -204,6 +213,12 @@ func (h *handler) configure(name string, opts []HandlerOption) error {
 		if err := o(&h.handlerConfig); err != nil {
 			return err
 		}
+	}
+	switch {
+	case h.localFirst && h.retries:
+		return fmt.Errorf("cluster: the handler %s has both WithLocalFirst and WithRetry: what runs locally is not tried again", name)
+	case h.localFirst && (h.limit > 0 || h.nodeLimit > 0):
+		return fmt.Errorf("cluster: the handler %s has both WithLocalFirst and a limit, for which its tasks are stored", name)
 	}
 	if h.limit > 0 && h.partitions > 0 {
 		return fmt.Errorf("cluster: the handler %s has both a limit and keys", name)

@@ -16,7 +16,7 @@ type Info struct {
 }
 
 // TaskOf returns what is known of the task of a handler's context. It returns false outside of a handler, and for a
-// local task, which has no ID.
+// task of [LocalFirst] that runs where it was submitted: it has no ID.
 func TaskOf(ctx context.Context) (Info, bool) {
 	e, _ := ctx.Value(executionKey{}).(*execution)
 	if e == nil {

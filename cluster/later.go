@@ -24,11 +24,11 @@ const maxDelay = 100 * 365 * 24 * time.Hour
 // Delay keeps the task at the servers for d, by their clocks, before it is given to a node. It is then at most a
 // quarter of a second late on an idle cluster, and never early. The limits of [WithQueueLimit] and [WithQueueBytes] do not count it before;
 // if the stream is full then, it waits until there is room. [Within] counts from when it is due. If no node with
-// places is there, it waits for one; if a node is lost in the moment at which it is due, it is up to 15 s late. Delay
-// implies [Durable]. A delay of more than 100 years is an error.
+// places is there, it waits for one; if a node is lost in the moment at which it is due, it is up to 15 s late.
+// A delay of more than 100 years is an error.
 func Delay(d time.Duration) SubmitOption {
 	return func(s *submission) error {
-		s.delay, s.durable = d, true
+		s.delay, s.stored = d, "Delay"
 		if d < 0 {
 			return fmt.Errorf("cluster: Delay(%v): it is negative", d)
 		}
@@ -42,7 +42,7 @@ func Delay(d time.Duration) SubmitOption {
 // At keeps the task at the servers until their clocks show t, as [Delay] does. A time that is over means now.
 func At(t time.Time) SubmitOption {
 	return func(s *submission) error {
-		s.at, s.durable = t, true
+		s.at, s.stored = t, "At"
 		if t.IsZero() {
 			return errors.New("cluster: At with a zero time")
 		}

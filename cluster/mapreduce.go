@@ -22,12 +22,12 @@ const mapAhead = 256
 //
 // At most 256 tasks are submitted and not yet combined; then inputs is asked for the next one only when a result was
 // combined. With [filch.Reject] and a full stream, MapReduce goes on when one of its own tasks has ended. All tasks are
-// durable. If one fails, or ctx ends, those that have not ended are canceled, and MapReduce returns that error as soon as
+// stored. If one fails, or ctx ends, those that have not ended are canceled, and MapReduce returns that error as soon as
 // it knows of it. If the process ends, those that are submitted run, and their results are not combined. The servers
 // keep the results as long as [WithResultsFor] says: they need room for all of them, so a handler should return little.
 //
-// A handler can call MapReduce: it lends its slot meanwhile. The options are those of the tasks. [ID], [NoResult] and
-// [Unique] are errors. MapReduce panics if an argument is nil.
+// A handler can call MapReduce: it lends its slot meanwhile. The options are those of the tasks. [ID], [NoResult],
+// [Unique] and [LocalFirst] are errors. MapReduce panics if an argument is nil.
 func MapReduce[In, Out any](ctx context.Context, n *Node, handler string, inputs iter.Seq[In], combine func(a, b Out) Out, opts ...SubmitOption) (Out, error) {
 	if ctx == nil || n == nil || inputs == nil || combine == nil {
 		panic("cluster: MapReduce with a nil argument")
@@ -37,8 +37,8 @@ func MapReduce[In, Out any](ctx context.Context, n *Node, handler string, inputs
 	if err != nil {
 		return none, err
 	}
-	if s.id != "" || s.noResult || s.unique != "" {
-		return none, errors.New("cluster: MapReduce takes no ID, NoResult and Unique")
+	if s.id != "" || s.noResult || s.unique != "" || s.local {
+		return none, errors.New("cluster: MapReduce takes no ID, NoResult, Unique and LocalFirst")
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	m := &mapping[Out]{n: n, ctx: ctx, fail: fail, combine: combine}

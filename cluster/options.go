@@ -112,8 +112,8 @@ func WithPool(p *filch.Pool) Option {
 	}
 }
 
-// WithPlaces says how many fetched tasks the node runs at once. The default is the number of the pool's workers. Each local task
-// of the node makes it one less, down to one: a node that is busy with its own tasks leaves those of the stream to others. 0 makes a
+// WithPlaces says how many fetched tasks the node runs at once. The default is the number of the pool's workers. Each task that the node
+// runs by [LocalFirst] makes it one less, down to one: a node that is busy with its own tasks leaves those of the stream to others. 0 makes a
 // node that only submits.
 func WithPlaces(n int) Option {
 	return func(c *config) error {
@@ -125,8 +125,8 @@ func WithPlaces(n int) Option {
 	}
 }
 
-// WithThreshold says how many local tasks may wait for or run in the node's pool before further ones go to the
-// stream. The default is 16 for each place.
+// WithThreshold says how many tasks of [LocalFirst] may wait for or run in the node's pool before further ones are
+// stored. The default is 16 for each place.
 func WithThreshold(n int) Option {
 	return func(c *config) error {
 		if n < 0 {

@@ -15,7 +15,7 @@ import (
 const pausedFor = 100 * 365 * 24 * time.Hour
 
 // Pause stops nodes from fetching tasks of a handler, until [Node.Resume], also nodes that come later. What was fetched
-// goes on, and so do local tasks, which are not in the stream. Submit goes on storing tasks. handler is a name, or
+// goes on, and so do tasks of [LocalFirst], which are not in the stream. Submit goes on storing tasks. handler is a name, or
 // name@version. Pausing twice is pausing once. The error is [ErrUnknownHandler] if no node has ever had it.
 func (n *Node) Pause(ctx context.Context, handler string) error {
 	return n.setPaused(ctx, handler, true)

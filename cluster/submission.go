@@ -14,7 +14,8 @@ type submission struct {
 	key      token
 	level    int
 	within   time.Duration
-	durable  bool
+	stored   string // the option for which the task is stored whatever else is said, or ""
+	local    bool   // LocalFirst
 	noResult bool
 	leveled  bool
 	delay    time.Duration
@@ -43,6 +44,9 @@ func newSubmission(opts []SubmitOption) (submission, error) {
 
 // check returns an error if options contradict each other.
 func (s submission) check() error {
+	if s.local && s.stored != "" {
+		return fmt.Errorf("cluster: a task has both LocalFirst and %s, for which it is stored", s.stored)
+	}
 	if s.delay > 0 && !s.at.IsZero() {
 		return errors.New("cluster: a task has both Delay and At")
 	}
@@ -64,40 +68,51 @@ func (s submission) check() error {
 // SubmitOption says how one task is to be run. A value that makes no sense is an error of [Submit].
 type SubmitOption func(*submission) error
 
-// Durable puts the task into the stream, also if this node could run it. A task without is volatile: it may run in
-// this node's pool, and is then lost with the process.
+// Durable stores the task. So does Submit without options: Durable is for tasks of a handler with [WithLocalFirst].
 func Durable() SubmitOption {
-	return func(s *submission) error { s.durable = true; return nil }
+	return func(s *submission) error { s.stored = "Durable"; return nil }
+}
+
+// LocalFirst runs the task in this node's pool, if the node has places and the handler, the handler has no limit, and
+// fewer tasks are there than [WithThreshold] says; else the task is stored, as without LocalFirst. A task that runs here gives up
+// durability, retries and dead letters: it is lost with the process, runs once, and its error is told to its Future alone, as the
+// handler returned it. In exchange it costs a few microseconds instead of writes to the servers, and argument and result are
+// passed on as they are. It has no ID; its context has the values of the submitter's and ends with it. [Within] holds.
+//
+// LocalFirst is an error for a handler of this node with [WithRetry], and together with the options that store the task: [Durable],
+// [ID], [Key], [AtLevel], [NoResult], [Delay], [At], [After], [Unique] and [InBatch]. [WithLocalFirst] says it for all tasks of a handler.
+func LocalFirst() SubmitOption {
+	return func(s *submission) error { s.local = true; return nil }
 }
 
 // ID names the task. A task whose ID was submitted within the last two minutes, or whose outcome is still stored, is
-// not submitted again: the Future is that of the first. ID implies [Durable].
+// not submitted again: the Future is that of the first.
 //
 // An ID is any text of printable characters, as [unicode.IsPrint] says, of 1 to 128 bytes, such as "order/4711" or
 // "ann@example.com". Two are the same if they have the same bytes.
 func ID(id string) SubmitOption {
 	return func(s *submission) (err error) {
-		s.durable = true
+		s.stored = "ID"
 		s.id, err = newToken("ID", id)
 		return err
 	}
 }
 
 // Key orders the task behind those of the same key that were submitted before. The handler needs [WithKeys]. A key is a
-// text as that of [ID]. Key implies [Durable].
+// text as that of [ID].
 func Key(key string) SubmitOption {
 	return func(s *submission) (err error) {
-		s.durable = true
+		s.stored = "Key"
 		s.key, err = newToken("key", key)
 		return err
 	}
 }
 
 // AtLevel says how urgent the task is: [High], [Normal] or [Low]. Of tasks in the stream, those of a higher level are
-// fetched first; each 60 times a lower one has its turn. It implies [Durable].
+// fetched first; each 60 times a lower one has its turn.
 func AtLevel(level int) SubmitOption {
 	return func(s *submission) error {
-		s.level, s.leveled, s.durable = level, true, true
+		s.level, s.leveled, s.stored = level, true, "AtLevel"
 		if level < High || level > Low {
 			return fmt.Errorf("cluster: AtLevel(%d): levels are High, Normal and Low", level)
 		}
@@ -106,7 +121,7 @@ func AtLevel(level int) SubmitOption {
 }
 
 // Within ends the task with [ErrDeadline] if it has not ended after d, by the servers' clocks from the moment at which it is
-// stored, or by the node's for a local task. Its Future ends then, a fifth of a second later at most if the servers answer, also
+// stored, or by the node's for one that runs by [LocalFirst]. Its Future ends then, a fifth of a second later at most if the servers answer, also
 // if no node is there to run the task. A node without places sees up to 5 s later that a task of [After] does not wait any more. A node
 // that gets the task later ends it, and does not run it.
 func Within(d time.Duration) SubmitOption {
@@ -120,9 +135,9 @@ func Within(d time.Duration) SubmitOption {
 }
 
 // NoResult stores no outcome, which saves one of the two writes that a task costs the servers. Wait of its Future
-// returns [ErrNoResult] at once. Failures are in the dead letters all the same. It implies [Durable].
+// returns [ErrNoResult] at once. Failures are in the dead letters all the same.
 func NoResult() SubmitOption {
-	return func(s *submission) error { s.noResult, s.durable = true, true; return nil }
+	return func(s *submission) error { s.noResult, s.stored = true, "NoResult"; return nil }
 }
 
 // OfVersion submits the task to the handlers of a version. See [WithVersion].

@@ -15,11 +15,9 @@ import (
 
 // Submit submits a task to the handler of a name, with in as its argument.
 //
-// If this node has the handler and fewer tasks than [WithThreshold], the task runs in the node's pool: in and the
-// result are passed on as they are, errors arrive as the handler returns them, nothing is tried again, and the task's
-// context has the values of ctx and ends with it. Else, and with [Durable], the task is stored in the stream, and
-// Submit returns when the servers have confirmed that. From then on the task runs at least once, whatever
-// becomes of this process; ctx counts only for Submit.
+// Submit returns when the servers have confirmed that the task is stored. From then on it runs at least once, on any node
+// that has the handler, whatever becomes of this process; ctx counts only for Submit. With [LocalFirst], or a handler
+// [WithLocalFirst], the task runs in this node's pool if it can, and is not stored.
 //
 // Submit waits for the servers, and with [filch.Block] for room in the stream, until ctx ends, but at most 30 s if
 // ctx has no deadline. When an error says that the servers did not confirm, the task may be stored all the same.
@@ -38,8 +36,12 @@ func Submit[In, Out any](ctx context.Context, n *Node, handler string, in In, op
 	if n.looking.Err() != nil {
 		return nil, ErrClosed
 	}
-	if !s.durable {
-		if f := tryLocal[In, Out](ctx, n, versioned(handler, s.version), in, s.within); f != nil {
+	if s.stored == "" {
+		f, err := tryLocal[In, Out](ctx, n, versioned(handler, s.version), in, s)
+		switch {
+		case err != nil:
+			return nil, err
+		case f != nil:
 			return &Future[Out]{n: n, local: f}, nil
 		}
 	}
@@ -59,20 +61,26 @@ func Submit[In, Out any](ctx context.Context, n *Node, handler string, in In, op
 	return &Future[Out]{n: n, remote: r}, nil
 }
 
-// tryLocal runs a task here if this node has the handler, and room for it.
-func tryLocal[In, Out any](ctx context.Context, n *Node, name string, in In, within time.Duration) *filch.Future[Out] {
+// tryLocal runs a task here if it, or its handler, is to be local first, and this node has the handler and room for it.
+func tryLocal[In, Out any](ctx context.Context, n *Node, name string, in In, s submission) (*filch.Future[Out], error) {
 	h := n.handler(name)
-	if h == nil || h.limit > 0 || h.nodeLimit > 0 || n.config.places == 0 {
-		return nil
+	if h == nil || !s.local && !h.localFirst {
+		return nil, nil
+	}
+	if h.retries {
+		return nil, fmt.Errorf("cluster: LocalFirst for the handler %s, which has WithRetry: what runs locally is not tried again", name)
+	}
+	if h.limit > 0 || h.nodeLimit > 0 || n.config.places == 0 {
+		return nil, nil
 	}
 	f, ok := h.local.(func(context.Context, In) (Out, error))
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	if within > 0 {
-		f = untilDeadline(f, n.now().Add(within))
+	if s.within > 0 {
+		f = untilDeadline(f, n.now().Add(s.within))
 	}
-	return submitLocal(ctx, n, f, in)
+	return submitLocal(ctx, n, f, in), nil
 }
 
 // untilDeadline returns f with a context that ends at a time.

@@ -48,14 +48,14 @@ const maxUnique = 100 * 365 * 24 * time.Hour
 // ended, or until d is over, by the servers' clocks and rounded up to a second. Meanwhile, Submit with the same key
 // returns a [*NotUniqueError]; a time of a cron job is left out, and [Node.Requeue] refuses a dead letter. A task that was canceled
 // has ended when its handler has returned, or when a node finds that it need not run. A key is a text as that of [ID]. d is a second at
-// least, and 100 years at most. With the permissions of a [Submitter], a node with places has to be up, which takes the key. Unique implies [Durable].
+// least, and 100 years at most. With the permissions of a [Submitter], a node with places has to be up, which takes the key.
 //
 // Submit of the same [ID] takes the key anew, for d from then on. Submit that is refused leaves no key. A process that dies
 // within Submit may leave one without a task, until d is over. So may Submit of a task with [NoResult] and [Delay], [At] or
 // [After], if one of the same ID was in the queue in the two minutes before: it is not run again.
 func Unique(key string, d time.Duration) SubmitOption {
 	return func(s *submission) error {
-		s.uniqueFor, s.durable = d, true
+		s.uniqueFor, s.stored = d, "Unique"
 		if d < time.Second {
 			return fmt.Errorf("cluster: Unique for %v: it is at least a second", d)
 		}

@@ -50,7 +50,7 @@ func TestATaskRunsAfterItsDependencies(t *testing.T) {
 		return name, nil
 	})
 	submit := func(name string, opts ...cluster.SubmitOption) *cluster.Future[string] {
-		f, err := h.Submit(t.Context(), name, append(opts, cluster.Durable())...)
+		f, err := h.Submit(t.Context(), name, append(opts)...)
 		if err != nil {
 			t.Fatal("h.Submit:", err)
 		}
@@ -97,7 +97,7 @@ func TestATaskIsRefusedIfADependencyDoesNotEndWell(t *testing.T) {
 	})
 	until(t, js, "step_p1", known)
 	for name, want := range map[string]string{"fail": "failed: as asked", "cancel": "ended as canceled"} {
-		first, err := h.Submit(t.Context(), name, cluster.Durable())
+		first, err := h.Submit(t.Context(), name)
 		if err != nil {
 			t.Fatal("h.Submit:", err)
 		}
@@ -300,7 +300,7 @@ func TestAfterChecksItsDependencies(t *testing.T) {
 	t.Parallel()
 	n := open(t)
 	h := cluster.Handle(n, "double", double)
-	local, err := h.Submit(t.Context(), 1)
+	local, err := h.Submit(t.Context(), 1, cluster.LocalFirst())
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}
@@ -314,7 +314,7 @@ func TestAfterChecksItsDependencies(t *testing.T) {
 	}
 	for want, opts := range map[string][]cluster.SubmitOption{
 		"nil dependency, number 1": {cluster.After(cluster.TaskID("a"), nil)},
-		"it is a local task":       {cluster.After(local)},
+		"it runs on this node":     {cluster.After(local)},
 		"has NoResult":             {cluster.After(quiet)},
 		"ID of a dependency":       {cluster.After(cluster.TaskID("a\nb"))},
 		"both After and a delay":   {cluster.After(cluster.TaskID("a")), cluster.Delay(time.Second)},

@@ -29,7 +29,7 @@ func TestACopyOfTheFolderIsABackup(t *testing.T) {
 	}
 	var ids []string
 	at(dir, func(n *cluster.Node) {
-		f, err := cluster.Handle(n, "double", double).Submit(t.Context(), 1, cluster.Durable())
+		f, err := cluster.Handle(n, "double", double).Submit(t.Context(), 1)
 		if err != nil {
 			t.Fatal("cluster.Handle(n, \"double\", double).Submit:", err)
 		}

@@ -40,7 +40,7 @@ func TestALongTaskStaysOnItsNode(t *testing.T) {
 	began, release := make(chan string, 2), make(chan struct{})
 	h := cluster.Handle(nodes[0], "long", blocker(began, release), cluster.WithAckWait(time.Second))
 	cluster.Handle(nodes[1], "long", blocker(began, release), cluster.WithAckWait(time.Second))
-	f, err := h.Submit(t.Context(), "x", cluster.Durable())
+	f, err := h.Submit(t.Context(), "x")
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}
@@ -78,7 +78,7 @@ func TestProgressIsNoSilence(t *testing.T) {
 		})
 		return 1, ctx.Err()
 	}, cluster.WithSilence(time.Hour))
-	f, err := h.Submit(t.Context(), 0, cluster.Durable())
+	f, err := h.Submit(t.Context(), 0)
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}
@@ -111,7 +111,7 @@ func TestTheTaskOfAHungHandlerRunsAgainOnItsNode(t *testing.T) {
 		}
 		return info.Attempt, nil
 	}, cluster.WithSilence(100*time.Millisecond), cluster.WithAckWait(time.Second))
-	f, err := h.Submit(t.Context(), 0, cluster.Durable())
+	f, err := h.Submit(t.Context(), 0)
 	if got, err := wait(t, f, err); got != 2 || err != nil {
 		t.Error(got, err)
 	}
@@ -123,7 +123,7 @@ func TestALeavingNodeWaitsForItsLocalTasks(t *testing.T) {
 	nodes, _ := share(t, places(1))
 	began, release := make(chan string, 1), make(chan struct{})
 	h := cluster.Handle(nodes[0], "block", blocker(began, release))
-	f, err := h.Submit(t.Context(), "x")
+	f, err := h.Submit(t.Context(), "x", cluster.LocalFirst())
 	if err != nil || f.ID() != "" {
 		t.Fatal("the task is not local:", err)
 	}

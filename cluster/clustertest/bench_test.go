@@ -8,7 +8,7 @@ import (
 	"github.com/filch-go/filch/cluster"
 )
 
-// BenchmarkLocal compares a local task with one of the pool.
+// BenchmarkLocal compares a task of LocalFirst with one of the pool.
 func BenchmarkLocal(b *testing.B) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
@@ -28,7 +28,7 @@ func BenchmarkLocal(b *testing.B) {
 	b.Run("cluster", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			f, err := h.Submit(ctx, 1)
+			f, err := h.Submit(ctx, 1, cluster.LocalFirst())
 			if err != nil {
 				b.Fatal("h.Submit:", err)
 			}
@@ -39,13 +39,13 @@ func BenchmarkLocal(b *testing.B) {
 	})
 }
 
-// BenchmarkDurable is a durable task on an idle cluster, from Submit to the result.
-func BenchmarkDurable(b *testing.B) {
+// BenchmarkStored is a task on an idle cluster, from Submit to the result.
+func BenchmarkStored(b *testing.B) {
 	n := open(b)
 	h := cluster.Handle(n, "double", double)
 	ctx := context.Background()
 	for b.Loop() {
-		f, err := h.Submit(ctx, 1, cluster.Durable())
+		f, err := h.Submit(ctx, 1)
 		if err != nil {
 			b.Fatal("h.Submit:", err)
 		}

@@ -26,7 +26,7 @@ func TestASecondCloseWaitsForTheFirst(t *testing.T) {
 	nodes, _ := share(t, places(1))
 	began, release := make(chan string, 1), make(chan struct{})
 	h := cluster.Handle(nodes[0], "block", blocker(began, release))
-	if _, err := h.Submit(t.Context(), "x", cluster.Durable()); err != nil {
+	if _, err := h.Submit(t.Context(), "x"); err != nil {
 		t.Fatal("h.Submit:", err)
 	}
 	<-began
@@ -35,7 +35,7 @@ func TestASecondCloseWaitsForTheFirst(t *testing.T) {
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() { first <- nodes[0].Close(ctx) }()
 	eventually(t, "the node leaves", func() bool {
-		_, err := h.Submit(t.Context(), "y", cluster.Durable())
+		_, err := h.Submit(t.Context(), "y")
 		return errors.Is(err, cluster.ErrClosed)
 	})
 	go func() { second <- nodes[0].Close(t.Context()) }()
@@ -67,7 +67,7 @@ func TestAnIdleNodeNeedsNoTimeToClose(t *testing.T) {
 	nodes, js := share(t, places(2), places(0))
 	h := cluster.Handle(nodes[0], "double", double)
 	until(t, js, "double_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
-	f, err := h.Submit(t.Context(), 1, cluster.Durable())
+	f, err := h.Submit(t.Context(), 1)
 	if got, err := wait(t, f, err); got != 2 || err != nil {
 		t.Fatal(got, err)
 	}
@@ -130,7 +130,7 @@ func TestLocalTasksGoOnAfterClose(t *testing.T) {
 	})
 	var futures []*cluster.Future[string]
 	for _, s := range []string{"running", "queued"} {
-		f, err := h.Submit(t.Context(), s)
+		f, err := h.Submit(t.Context(), s, cluster.LocalFirst())
 		if err != nil || f.ID() != "" {
 			t.Fatal("the task is not local:", err)
 		}

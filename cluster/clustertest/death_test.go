@@ -192,7 +192,7 @@ func TestATaskOfADeadSubmitterCanBeSubmittedAgain(t *testing.T) {
 		var ran sync.Map
 		m.steps(m.open(nil), &ran, func() {})
 		m.known(t)
-		a, err := cluster.Submit[string, string](t.Context(), m.submit, "step", "a", cluster.Durable())
+		a, err := cluster.Submit[string, string](t.Context(), m.submit, "step", "a")
 		if err != nil {
 			t.Error(k, err)
 			return

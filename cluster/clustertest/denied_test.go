@@ -24,7 +24,7 @@ func TestOperationsSayWhatIsNotPermitted(t *testing.T) {
 	}
 	t.Cleanup(func() { closeNode(t, n) })
 	cluster.Handle(n, "double", double)
-	f, err := cluster.Submit[int, int](t.Context(), n, "double", 21, cluster.Durable())
+	f, err := cluster.Submit[int, int](t.Context(), n, "double", 21)
 	if err != nil {
 		t.Fatal("cluster.Submit:", err)
 	}

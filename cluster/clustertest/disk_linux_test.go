@@ -77,7 +77,7 @@ func TestAnEmbeddedServerBearsAFullFileSystem(t *testing.T) {
 		makeRoom()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
-		f, err := h.Submit(ctx, text, cluster.Durable())
+		f, err := h.Submit(ctx, text)
 		if err != nil {
 			t.Fatalf("round %d: Submit when there was room again: %v", round, err)
 		}
@@ -125,7 +125,7 @@ func submitUntilFull(t *testing.T, h *cluster.Handler[string, int], text string,
 	for {
 		known := full()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		f, err := h.Submit(ctx, text, cluster.Durable())
+		f, err := h.Submit(ctx, text)
 		cancel()
 		switch {
 		case err == nil:

@@ -28,7 +28,7 @@ func TestTasksLeaveRoomForTheirOutcomes(t *testing.T) {
 	text := strings.Repeat("a", 200_000)
 	var futures []*cluster.Future[int]
 	submit := func(opts ...cluster.SubmitOption) error {
-		f, err := h.Submit(t.Context(), text, append(opts, cluster.Durable())...)
+		f, err := h.Submit(t.Context(), text, append(opts)...)
 		if err == nil {
 			futures = append(futures, f)
 		}
@@ -95,7 +95,7 @@ func TestAFullDiskIsSaidAndBorne(t *testing.T) {
 		filch.Blocking(ctx, func() { <-gate })
 		return 2 * i, nil
 	}, cluster.WithAckWait(time.Second), cluster.WithRetry(cluster.Retry{Attempts: 2}))
-	f, err := h.Submit(t.Context(), 1, cluster.Durable())
+	f, err := h.Submit(t.Context(), 1)
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}
@@ -103,7 +103,7 @@ func TestAFullDiskIsSaidAndBorne(t *testing.T) {
 	other := fill(t, js)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, err = h.Submit(ctx, 2, cluster.Durable())
+	_, err = h.Submit(ctx, 2)
 	if err == nil || !strings.Contains(err.Error(), "insufficient resources") || !errors.Is(err, context.DeadlineExceeded) {
 		t.Error("Submit on a full disk:", err)
 	}
@@ -120,7 +120,7 @@ func TestAFullDiskIsSaidAndBorne(t *testing.T) {
 	if got := n.Stats(); got.Done != 1 {
 		t.Errorf("the task did not run once: %+v", got)
 	}
-	g, err := h.Submit(t.Context(), 3, cluster.Durable())
+	g, err := h.Submit(t.Context(), 3)
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}
@@ -156,7 +156,7 @@ func TestANodeLeavesAFullDisk(t *testing.T) {
 	}, cluster.WithAckWait(time.Second))
 	var ids []string
 	for i := range tasks {
-		f, err := h.Submit(t.Context(), i, cluster.Durable())
+		f, err := h.Submit(t.Context(), i)
 		if err != nil {
 			t.Fatal("h.Submit:", err)
 		}

@@ -47,7 +47,7 @@ func TestTheErrorOfAnotherTaskIsNotThisOnes(t *testing.T) {
 	h := cluster.Handle(n, "outer", func(context.Context, int) (int, error) {
 		return 0, cluster.Permanent(fmt.Errorf("the inner task: %w", cluster.ErrCanceled))
 	})
-	f, err := h.Submit(t.Context(), 0, cluster.Durable())
+	f, err := h.Submit(t.Context(), 0)
 	_, err = wait(t, f, err)
 	if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Attempts != 1 {
 		t.Error("wait:", err)
@@ -58,13 +58,13 @@ func TestAResultOrAnArgumentThatIsTooLargeIsAnError(t *testing.T) {
 	t.Parallel()
 	n := open(t)
 	h := cluster.Handle(n, "grow", func(_ context.Context, n int) (string, error) { return strings.Repeat("x", n), nil })
-	f, err := h.Submit(t.Context(), 2<<20, cluster.Durable())
+	f, err := h.Submit(t.Context(), 2<<20)
 	_, err = wait(t, f, err)
 	if e, ok := errors.AsType[*cluster.TaskError](err); !ok || !strings.Contains(e.Message, "the result has 2097154 bytes") {
 		t.Error("wait:", err)
 	}
 	swallow := cluster.Handle(n, "swallow", func(_ context.Context, s string) (int, error) { return len(s), nil })
-	if _, err := swallow.Submit(t.Context(), strings.Repeat("x", 2<<20), cluster.Durable()); !errors.Is(err, cluster.ErrTooLarge) {
+	if _, err := swallow.Submit(t.Context(), strings.Repeat("x", 2<<20)); !errors.Is(err, cluster.ErrTooLarge) {
 		t.Error("swallow.Submit:", err)
 	}
 }
@@ -76,10 +76,10 @@ func TestATaskThatTakesTooLongEndsAtItsDeadline(t *testing.T) {
 		filch.Blocking(ctx, func() { <-ctx.Done() })
 		return 0, ctx.Err()
 	})
-	for name, opts := range map[string][]cluster.SubmitOption{"local": nil, "durable": {cluster.Durable()}} {
+	for name, opts := range map[string][]cluster.SubmitOption{"local": {cluster.LocalFirst()}, "stored": nil} {
 		f, err := h.Submit(t.Context(), 0, append(opts, cluster.Within(50*time.Millisecond))...)
 		_, err = wait(t, f, err)
-		if name == "durable" && !errors.Is(err, cluster.ErrDeadline) || name == "local" && !errors.Is(err, context.DeadlineExceeded) {
+		if name == "stored" && !errors.Is(err, cluster.ErrDeadline) || name == "local" && !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(name, err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestATaskThatIsTooLateIsNotRun(t *testing.T) {
 	n := open(t)
 	var ran atomic.Int64
 	h := cluster.Handle(n, "count", func(context.Context, int) (int64, error) { return ran.Add(1), nil })
-	for name, opts := range map[string][]cluster.SubmitOption{"local": nil, "durable": {cluster.Durable()}} {
+	for name, opts := range map[string][]cluster.SubmitOption{"local": {cluster.LocalFirst()}, "stored": nil} {
 		f, err := h.Submit(t.Context(), 0, append(opts, cluster.Within(time.Nanosecond))...)
 		if _, err = wait(t, f, err); !errors.Is(err, cluster.ErrDeadline) {
 			t.Error(name, err)
@@ -120,7 +120,7 @@ func TestATaskThatHasEndedIsNotRunAgain(t *testing.T) {
 		}
 		return ran.Load(), nil
 	})
-	f, err := h.Submit(t.Context(), 0, cluster.Durable())
+	f, err := h.Submit(t.Context(), 0)
 	if got, err := wait(t, f, err); got != 7 || err != nil {
 		t.Error(got, err)
 	}
@@ -143,7 +143,7 @@ func TestTheFirstOutcomeCounts(t *testing.T) {
 		_, err := kv.Create(ctx, info.ID, []byte("{\"status\":\"done\",\"codec\":\"json\"}\n7"))
 		return 8, err
 	})
-	f, err := h.Submit(t.Context(), 0, cluster.Durable())
+	f, err := h.Submit(t.Context(), 0)
 	if got, err := wait(t, f, err); got != 7 || err != nil {
 		t.Error(got, err)
 	}
@@ -160,7 +160,7 @@ func TestAHandlerThatDoesNotReturnHasFailed(t *testing.T) {
 	exit := cluster.Handle(n, "exit", func(context.Context, int) (int, error) { runtime.Goexit(); return 0, nil }, once)
 	crash := cluster.Handle(n, "crash", func(context.Context, int) (int, error) { panic("oh") }, once)
 	for want, h := range map[string]*cluster.Handler[int, int]{"runtime.Goexit": exit, "panic: oh": crash} {
-		f, err := h.Submit(t.Context(), 0, cluster.Durable())
+		f, err := h.Submit(t.Context(), 0)
 		_, err = wait(t, f, err)
 		if e, ok := errors.AsType[*cluster.TaskError](err); !ok || !strings.Contains(e.Message, want) {
 			t.Error(want, err)
@@ -181,7 +181,7 @@ func TestASilentHandlerIsTriedAgain(t *testing.T) {
 		}
 		return 0, ctx.Err()
 	}, cluster.WithSilence(100*time.Millisecond), cluster.WithRetry(cluster.Retry{First: time.Millisecond}))
-	f, err := h.Submit(t.Context(), 0, cluster.Durable())
+	f, err := h.Submit(t.Context(), 0)
 	if got, err := wait(t, f, err); got != 2 || err != nil {
 		t.Error(got, err)
 	}
@@ -286,7 +286,7 @@ func TestUnreadableMessagesGoToTheDeadLetters(t *testing.T) {
 			t.Fatal("js.PublishMsg:", err)
 		}
 	}
-	f, err := h.Submit(t.Context(), 4, cluster.Durable())
+	f, err := h.Submit(t.Context(), 4)
 	if got, err := wait(t, f, err); got != 8 || err != nil {
 		t.Error(got, err)
 	}
@@ -305,7 +305,7 @@ func TestHandlersAreTasksOfThePool(t *testing.T) {
 		submitted, err := filch.Submit(ctx, p, func(context.Context) (int, error) { return 1, nil }).Wait(ctx)
 		return int(forked.Load()) + submitted, err
 	})
-	for _, opts := range [][]cluster.SubmitOption{nil, {cluster.Durable()}} {
+	for _, opts := range [][]cluster.SubmitOption{{cluster.LocalFirst()}, nil} {
 		f, err := h.Submit(t.Context(), 1000, opts...)
 		if got, err := wait(t, f, err); got != 499501 || err != nil {
 			t.Error(got, err)
@@ -323,11 +323,11 @@ func TestHandlersMayWaitForTasksOfTheCluster(t *testing.T) {
 		if n < 2 {
 			return n, nil
 		}
-		a, err := fib.Submit(ctx, n-1, cluster.Durable())
+		a, err := fib.Submit(ctx, n-1)
 		if err != nil {
 			return 0, err
 		}
-		b, err := fib.Submit(ctx, n-2)
+		b, err := fib.Submit(ctx, n-2, cluster.LocalFirst())
 		if err != nil {
 			return 0, err
 		}
@@ -338,7 +338,7 @@ func TestHandlersMayWaitForTasksOfTheCluster(t *testing.T) {
 		y, err := b.Wait(ctx)
 		return x + y, err
 	})
-	f, err := fib.Submit(t.Context(), 6, cluster.Durable())
+	f, err := fib.Submit(t.Context(), 6)
 	if got, err := wait(t, f, err); got != 8 || err != nil {
 		t.Error(got, err)
 	}

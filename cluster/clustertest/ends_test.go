@@ -38,12 +38,12 @@ func TestAHandlerMayEndInAnyWay(t *testing.T) {
 		return 1, nil
 	}, cluster.WithRetry(cluster.Retry{Attempts: 2, First: time.Millisecond}))
 	for how, want := range map[string]string{"Goexit": "runtime.Goexit", "panic": "panic: on purpose", "nil pointer": "panic: runtime error"} {
-		f, err := h.Submit(t.Context(), how, cluster.Durable())
+		f, err := h.Submit(t.Context(), how)
 		_, err = wait(t, f, err)
 		if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Attempts != 2 || !strings.Contains(e.Message, want) {
 			t.Error(how, err)
 		}
-		f, err = h.Submit(t.Context(), "well", cluster.Durable())
+		f, err = h.Submit(t.Context(), "well")
 		if got, err := wait(t, f, err); got != 1 || err != nil {
 			t.Error("after", how, got, err)
 		}
@@ -136,7 +136,7 @@ func TestATaskIsPutOffWhileItsNotesAreLost(t *testing.T) {
 	if err := js.DeleteStream(t.Context(), "KV_filch_tries"); err != nil {
 		t.Fatal("js.DeleteStream:", err)
 	}
-	if _, err := h.Submit(t.Context(), 0, cluster.Durable()); err != nil {
+	if _, err := h.Submit(t.Context(), 0); err != nil {
 		t.Fatal("h.Submit:", err)
 	}
 	<-failed
@@ -144,7 +144,7 @@ func TestATaskIsPutOffWhileItsNotesAreLost(t *testing.T) {
 	// While it is put off, another that is submitted runs before it comes again, however slow this machine is.
 	again := cluster.Handle(n, "double", double)
 	for i := range 100 {
-		f, err := again.Submit(t.Context(), i, cluster.Durable())
+		f, err := again.Submit(t.Context(), i)
 		if got, err := wait(t, f, err); got != 2*i || err != nil {
 			t.Fatal(got, err)
 		}

@@ -20,7 +20,7 @@ func Example_after() {
 		return page + " is published", nil
 	})
 
-	text, err := prepare.Submit(ctx, "text", cluster.Durable())
+	text, err := prepare.Submit(ctx, "text")
 	if err != nil {
 		log.Fatal(err)
 	}

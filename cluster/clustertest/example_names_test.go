@@ -206,7 +206,7 @@ func Example_codec() {
 	n, stop := start(cluster.WithCodecs(codec))
 	defer stop()
 	swap := cluster.Handle(n, "swap", func(ctx context.Context, p [2]int) ([2]int, error) { return [2]int{p[1], p[0]}, nil })
-	f, err := swap.Submit(ctx, [2]int{1, 2}, cluster.Durable())
+	f, err := swap.Submit(ctx, [2]int{1, 2})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func ExampleOpenServers() {
 	}
 	defer node.Close(ctx)
 	h := cluster.Handle(node, "double", func(_ context.Context, n int) (int, error) { return 2 * n, nil })
-	f, err := h.Submit(ctx, 21, cluster.Durable())
+	f, err := h.Submit(ctx, 21)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -36,7 +36,7 @@ func start(opts ...cluster.Option) (n *cluster.Node, stop func()) {
 	}
 }
 
-// A task runs where it was submitted, if that node has its handler and few enough tasks.
+// When Submit returns, the task is stored, and runs on a node that has its handler.
 func Example() {
 	n, stop := start()
 	defer stop()
@@ -51,8 +51,8 @@ func Example() {
 	// Output: 49 <nil>
 }
 
-// A durable task is stored before Submit returns. It has an ID, by which its handler can recognize it.
-func Example_durable() {
+// A task is stored before Submit returns. It has an ID, by which its handler can recognize it.
+func Example_stored() {
 	n, stop := start()
 	defer stop()
 	ctx := context.Background()
@@ -83,7 +83,7 @@ func Example_parallel() {
 		par.Sort(filch.ScopeOf(ctx), words)
 		return words, nil
 	})
-	f, err := sort.Submit(ctx, []string{"pear", "apple", "fig"}, cluster.Durable())
+	f, err := sort.Submit(ctx, []string{"pear", "apple", "fig"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -133,14 +133,14 @@ func Example_cancel() {
 		filch.Blocking(ctx, func() { <-ctx.Done() })
 		return 0, ctx.Err()
 	})
-	late, err := sleep.Submit(ctx, 0, cluster.Durable(), cluster.Within(20*time.Millisecond))
+	late, err := sleep.Submit(ctx, 0, cluster.Within(20*time.Millisecond))
 	if err != nil {
 		log.Fatal(err)
 	}
 	_, err = late.Wait(ctx)
 	fmt.Println(err)
 
-	canceled, err := sleep.Submit(ctx, 0, cluster.Durable())
+	canceled, err := sleep.Submit(ctx, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func ExampleProgress() {
 		}
 		return sum, nil
 	}, cluster.WithSilence(time.Minute), cluster.WithAckWait(10*time.Second))
-	f, err := count.Submit(ctx, 100, cluster.Durable())
+	f, err := count.Submit(ctx, 100)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -235,6 +235,32 @@ func Example_options() {
 	// a 3 0 true
 }
 
+// What is cheap to lose need not be stored: a handler can say it for all of its tasks, and a submission for one.
+func ExampleLocalFirst() {
+	n, stop := start()
+	defer stop()
+	ctx := context.Background()
+
+	square := cluster.Handle(n, "square", func(ctx context.Context, x int) (int, error) { return x * x, nil }, cluster.WithLocalFirst())
+	double := cluster.Handle(n, "double", func(ctx context.Context, x int) (int, error) { return 2 * x, nil })
+	for _, submit := range []func() (*cluster.Future[int], error){
+		func() (*cluster.Future[int], error) { return square.Submit(ctx, 7) },
+		func() (*cluster.Future[int], error) { return square.Submit(ctx, 7, cluster.Durable()) },
+		func() (*cluster.Future[int], error) { return double.Submit(ctx, 7, cluster.LocalFirst()) },
+	} {
+		f, err := submit()
+		if err != nil {
+			log.Fatal(err)
+		}
+		v, err := f.Wait(ctx)
+		fmt.Printf("%d %v, stored: %t\n", v, err, f.ID() != "")
+	}
+	// Output:
+	// 49 <nil>, stored: false
+	// 49 <nil>, stored: true
+	// 14 <nil>, stored: false
+}
+
 // A task without a result costs the servers one write less.
 func ExampleNoResult() {
 	n, stop := start()
@@ -278,7 +304,7 @@ func ExampleCodec() {
 	conjugate := cluster.Handle(n, "conjugate", func(_ context.Context, z complex128) (complex128, error) {
 		return complex(real(z), -imag(z)), nil
 	})
-	f, err := conjugate.Submit(ctx, 1+2i, cluster.Durable()) // JSON has no complex numbers
+	f, err := conjugate.Submit(ctx, 1+2i) // JSON has no complex numbers
 	if err != nil {
 		log.Fatal(err)
 	}

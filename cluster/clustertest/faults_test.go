@@ -34,7 +34,7 @@ func expect[T comparable](t testing.TB, f *cluster.Future[T], want T) {
 // submitJob submits a job for a worker that is a process.
 func submitJob(t testing.TB, n *cluster.Node, j job, opts ...cluster.SubmitOption) *cluster.Future[int] {
 	t.Helper()
-	f, err := cluster.Submit[job, int](t.Context(), n, "job", j, append(opts, cluster.Durable())...)
+	f, err := cluster.Submit[job, int](t.Context(), n, "job", j, append(opts)...)
 	if err != nil {
 		t.Fatal("cluster.Submit:", err)
 	}
@@ -144,7 +144,7 @@ func TestAHandlerThatHangsKeepsNoTask(t *testing.T) {
 			return r, nil
 		}, cluster.WithSilence(time.Second), cluster.WithAckWait(time.Second))
 	}
-	f, err := cluster.Submit[int, int64](t.Context(), nodes[0], "hang", 0, cluster.Durable())
+	f, err := cluster.Submit[int, int64](t.Context(), nodes[0], "hang", 0)
 	if err != nil {
 		t.Fatal("cluster.Submit:", err)
 	}
@@ -279,7 +279,7 @@ func TestASlowNodeDoesItsPart(t *testing.T) {
 	proxy.Delay(100 * time.Millisecond)
 	var futures []*cluster.Future[int]
 	for i := range 200 {
-		f, err := h.Submit(t.Context(), job{N: i}, cluster.Durable())
+		f, err := h.Submit(t.Context(), job{N: i})
 		if err != nil {
 			t.Fatal("h.Submit:", err)
 		}
@@ -288,7 +288,7 @@ func TestASlowNodeDoesItsPart(t *testing.T) {
 	for i, f := range futures {
 		expect(t, f, 2*i)
 	}
-	f, err := cluster.Submit[job, int](t.Context(), slow, "job", job{N: 1}, cluster.Durable())
+	f, err := cluster.Submit[job, int](t.Context(), slow, "job", job{N: 1})
 	if err != nil {
 		t.Fatal("cluster.Submit:", err)
 	}
@@ -313,7 +313,7 @@ func TestAPartitionIsSaidAndHealed(t *testing.T) {
 	s.Isolate(0)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	_, err := cluster.Submit[job, int](ctx, apart, "job", job{N: 2}, cluster.Durable())
+	_, err := cluster.Submit[job, int](ctx, apart, "job", job{N: 2})
 	if err == nil || !strings.Contains(err.Error(), "the servers have not confirmed") || !errors.Is(err, context.DeadlineExceeded) {
 		t.Error("Submit at the server that is cut off:", err)
 	}
@@ -347,13 +347,13 @@ func TestClocksMayBeOffByAMinute(t *testing.T) {
 		}, cluster.WithAckWait(time.Second))
 		until(t, js, name+"_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 		for _, within := range []time.Duration{20 * time.Second, 59 * time.Second, time.Hour} {
-			f, err := cluster.Submit[bool, int](t.Context(), other, name, true, cluster.Durable(), cluster.Within(within))
+			f, err := cluster.Submit[bool, int](t.Context(), other, name, true, cluster.Within(within))
 			if err != nil {
 				t.Fatal("cluster.Submit:", err)
 			}
 			expect(t, f, 1)
 		}
-		f, err := cluster.Submit[bool, int](t.Context(), other, name, false, cluster.Durable(), cluster.Within(300*time.Millisecond))
+		f, err := cluster.Submit[bool, int](t.Context(), other, name, false, cluster.Within(300*time.Millisecond))
 		if err != nil {
 			t.Fatal("cluster.Submit:", err)
 		}

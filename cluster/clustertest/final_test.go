@@ -242,7 +242,7 @@ func TestAnErrorForGoodOutlivesTheServerOfItsLetter(t *testing.T) {
 		return 0, cluster.Permanent(errors.New("for good"))
 	}, cluster.WithAckWait(time.Second))
 	until(t, js, "doomed_p1", known)
-	f, err := h.Submit(t.Context(), 1, cluster.Durable())
+	f, err := h.Submit(t.Context(), 1)
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}

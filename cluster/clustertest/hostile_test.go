@@ -101,7 +101,7 @@ func TestMalformedMessagesBreakNobody(t *testing.T) {
 	t.Log("seed", seed)
 	rawPublish(t, s.URL(), "filch.work.double.p1", hostileMessages(rand.New(rand.NewPCG(seed, 0))))
 	for i := range 100 {
-		f, err := h.Submit(t.Context(), i, cluster.Durable())
+		f, err := h.Submit(t.Context(), i)
 		if err != nil {
 			t.Fatal("h.Submit:", err)
 		}

@@ -368,7 +368,7 @@ func TestALateRequestTakesNoUniqueKey(t *testing.T) {
 	a, _, b, js := pair(t, places(0), places(1))
 	cluster.Handle(b, "double", double)
 	until(t, js, "double_p1", known)
-	f, err := cluster.Submit[int, int](within(t), a, "double", 21, cluster.ID("ended"), cluster.Durable())
+	f, err := cluster.Submit[int, int](within(t), a, "double", 21, cluster.ID("ended"))
 	if v, err := wait(t, f, err); v != 42 || err != nil {
 		t.Fatalf("the task ended with %d and %v, want 42", v, err)
 	}

@@ -38,7 +38,7 @@ func TestALateAttemptDoesNotDisturbTheNext(t *testing.T) {
 					return r, nil
 				}, cluster.WithAckWait(time.Second), cluster.WithRetry(cluster.Retry{First: time.Millisecond}))
 			}
-			f, err := cluster.Submit[int, int64](t.Context(), nodes[0], "late", 0, cluster.Durable())
+			f, err := cluster.Submit[int, int64](t.Context(), nodes[0], "late", 0)
 			if err != nil {
 				t.Fatal("cluster.Submit:", err)
 			}

@@ -100,11 +100,11 @@ func TestWhatIsDueWaitsUntilTheStreamHasRoom(t *testing.T) {
 		return i, nil
 	})
 	for i := range 2 {
-		if _, err := h.Submit(t.Context(), i, cluster.Durable()); err != nil {
+		if _, err := h.Submit(t.Context(), i); err != nil {
 			t.Fatal("h.Submit:", err)
 		}
 	}
-	if _, err := h.Submit(t.Context(), 2, cluster.Durable()); !errors.Is(err, cluster.ErrQueueFull) {
+	if _, err := h.Submit(t.Context(), 2); !errors.Is(err, cluster.ErrQueueFull) {
 		t.Error("h.Submit:", err)
 	}
 	var futures []*cluster.Future[int]

@@ -20,7 +20,7 @@ func TestALaneAtItsLimitHoldsNoPlace(t *testing.T) {
 		limit  cluster.HandlerOption
 		submit []cluster.SubmitOption
 	}{
-		"limit": {"few_p1", cluster.WithLimit(1), []cluster.SubmitOption{cluster.Durable()}},
+		"limit": {"few_p1", cluster.WithLimit(1), nil},
 		"keys":  {"few_k0", cluster.WithKeys(1), []cluster.SubmitOption{cluster.Key("key")}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestALaneAtItsLimitHoldsNoPlace(t *testing.T) {
 					return 1, nil
 				})
 				for range 200 { // some of them wait at each time, so that the node is busy
-					f, err := other.Submit(t.Context(), 0, cluster.Durable())
+					f, err := other.Submit(t.Context(), 0)
 					if err != nil {
 						t.Fatal("other.Submit:", err)
 					}

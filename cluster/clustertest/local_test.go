@@ -3,6 +3,8 @@ package clustertest_test
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,7 +13,7 @@ import (
 	"github.com/filch-go/filch/cluster"
 )
 
-// A node runs as many of its own tasks as its threshold says. What is more goes to the stream, and so to others.
+// A node runs as many of its tasks of LocalFirst as its threshold says. What is more is stored, and so goes to others.
 func TestWhatExceedsTheThresholdGoesToTheStream(t *testing.T) {
 	t.Parallel()
 	nodes, js := share(t, append(places(1), cluster.WithThreshold(2)), places(3))
@@ -20,7 +22,7 @@ func TestWhatExceedsTheThresholdGoesToTheStream(t *testing.T) {
 	cluster.Handle(nodes[1], "block", blocker(began, release))
 	until(t, js, "block_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 2 })
 	submit := func() *cluster.Future[string] {
-		f, err := h.Submit(t.Context(), "x")
+		f, err := h.Submit(t.Context(), "x", cluster.LocalFirst())
 		if err != nil {
 			t.Fatal("h.Submit:", err)
 		}
@@ -41,24 +43,26 @@ func TestWhatExceedsTheThresholdGoesToTheStream(t *testing.T) {
 		expect(t, f, "x")
 	}
 	eventually(t, "a further one is local", func() bool { return submit().ID() == "" })
-	if n, err := cluster.Submit[int, string](t.Context(), nodes[0], "block", 1); err != nil || n.ID() == "" {
+	if n, err := cluster.Submit[int, string](t.Context(), nodes[0], "block", 1, cluster.LocalFirst()); err != nil || n.ID() == "" {
 		t.Error("an argument of another type than the handler's:", err)
 	}
 	empty(t, js)
 }
 
-// Each option that needs the servers sends a task through the stream.
-func TestWhatIsDurable(t *testing.T) {
+// Tasks are stored: without options, and with each option that needs the servers, also of a handler that is to run them here
+// first. What such an option and LocalFirst say both is refused.
+func TestWhatIsStored(t *testing.T) {
 	t.Parallel()
 	n := open(t, cluster.WithPlaces(2))
 	plain := cluster.Handle(n, "plain", double)
-	keyed := cluster.Handle(n, "keyed", double, cluster.WithKeys(2))
+	local := cluster.Handle(n, "local", double, cluster.WithLocalFirst())
+	keyed := cluster.Handle(n, "keyed", double, cluster.WithKeys(2), cluster.WithLocalFirst())
 	handlers := map[string]*cluster.Handler[int, int]{
 		"a limit":             cluster.Handle(n, "limited", double, cluster.WithLimit(1)),
 		"a limit on the node": cluster.Handle(n, "few", double, cluster.WithNodeLimit(1)),
 	}
 	b := batchOf(t, n)
-	first, err := plain.Submit(t.Context(), 1, cluster.Durable())
+	first, err := plain.Submit(t.Context(), 1)
 	if err != nil {
 		t.Fatal("plain.Submit:", err)
 	}
@@ -67,28 +71,82 @@ func TestWhatIsDurable(t *testing.T) {
 		"Delay": cluster.Delay(time.Millisecond), "At": cluster.At(time.Now()), "After": cluster.After(first), "Unique": cluster.Unique("u", time.Hour), "InBatch": cluster.InBatch(b),
 	}
 	for name, o := range options {
-		h := plain
+		h := local
 		if name == "Key" {
 			h = keyed
 		}
+		if _, err := h.Submit(t.Context(), 1, o, cluster.LocalFirst()); err == nil || !strings.Contains(err.Error(), "both LocalFirst and "+name) {
+			t.Error(name, "with LocalFirst:", err)
+		}
 		f, err := h.Submit(t.Context(), 1, o)
 		if err != nil || f.ID() == "" {
-			t.Error(name, "is not durable:", err)
+			t.Error(name, "is not stored:", err)
 		} else if got, err := wait(t, f, nil); name != "NoResult" && (got != 2 || err != nil) {
 			t.Error(name, got, err)
 		}
 	}
 	for name, h := range handlers {
-		f, err := h.Submit(t.Context(), 1)
+		f, err := h.Submit(t.Context(), 1, cluster.LocalFirst())
 		if err != nil || f.ID() == "" {
-			t.Error(name, "is not durable:", err)
+			t.Error(name, "is not held by a local task:", err)
 		}
 	}
-	for _, h := range []*cluster.Handler[int, int]{plain, keyed} {
-		f, err := h.Submit(t.Context(), 1, cluster.Within(time.Hour))
-		if err != nil || f.ID() != "" {
-			t.Error("a task of which nothing needs the servers is durable:", err)
+	for _, c := range []struct {
+		h     *cluster.Handler[int, int]
+		opts  []cluster.SubmitOption
+		local bool
+	}{
+		{plain, nil, false},
+		{plain, []cluster.SubmitOption{cluster.Within(time.Hour)}, false},
+		{plain, []cluster.SubmitOption{cluster.LocalFirst()}, true},
+		{plain, []cluster.SubmitOption{cluster.LocalFirst(), cluster.Within(time.Hour)}, true},
+		{local, nil, true},
+		{local, []cluster.SubmitOption{cluster.LocalFirst()}, true},
+		{keyed, []cluster.SubmitOption{cluster.Within(time.Hour)}, true},
+	} {
+		f, err := c.h.Submit(t.Context(), 1, c.opts...)
+		if err != nil || (f.ID() == "") != c.local {
+			t.Errorf("%s with %d options: stored: %t; %v", c.h.Name(), len(c.opts), c.local, err)
+		} else if got, err := wait(t, f, nil); got != 2 || err != nil {
+			t.Error(got, err)
 		}
+	}
+}
+
+// Submit without options keeps what the handler says of retries: tasks that fail once succeed, and those that fail always are in the
+// dead letters. LocalFirst is refused for a handler that asks for retries.
+func TestSubmitRetries(t *testing.T) {
+	t.Parallel()
+	n := open(t, cluster.WithPlaces(2))
+	var seen sync.Map
+	once := cluster.Handle(n, "once", func(_ context.Context, i int) (int, error) {
+		if _, again := seen.LoadOrStore(i, true); !again {
+			return 0, errors.New("the first attempt fails")
+		}
+		return i, nil
+	}, cluster.WithRetry(cluster.Retry{Attempts: 5, First: time.Millisecond}))
+	var futures []*cluster.Future[int]
+	for i := range 100 {
+		f, err := once.Submit(t.Context(), i)
+		if err != nil {
+			t.Fatal("once.Submit:", err)
+		}
+		futures = append(futures, f)
+	}
+	for i, f := range futures {
+		expect(t, f, i)
+	}
+	never := cluster.Handle(n, "never", func(context.Context, int) (int, error) { return 0, errors.New("always") },
+		cluster.WithRetry(cluster.Retry{Attempts: 2, First: time.Millisecond}))
+	f, err := never.Submit(t.Context(), 1)
+	if _, err := wait(t, f, err); err == nil {
+		t.Error("a task that fails always has a result")
+	}
+	if all := letters(t, n, "never"); len(all) != 1 {
+		t.Errorf("dead letters: %+v", all)
+	}
+	if _, err := once.Submit(t.Context(), 1, cluster.LocalFirst()); err == nil || !strings.Contains(err.Error(), "WithRetry") {
+		t.Error("LocalFirst for a handler with retries:", err)
 	}
 }
 
@@ -103,7 +161,7 @@ func TestOutcomesAndDeadLettersAreKeptForATime(t *testing.T) {
 		return 1, nil
 	})
 	for _, fail := range []bool{true, false} {
-		f, err := h.Submit(t.Context(), fail, cluster.Durable())
+		f, err := h.Submit(t.Context(), fail)
 		if _, err := wait(t, f, err); err != nil != fail {
 			t.Error("wait:", err)
 		}
@@ -153,7 +211,7 @@ func TestLocalTasksTakePlaces(t *testing.T) {
 	})
 	until(t, js, "hold_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	for range 2 {
-		if _, err := h.Submit(t.Context(), 0); err != nil { // local
+		if _, err := h.Submit(t.Context(), 0, cluster.LocalFirst()); err != nil {
 			t.Fatal("h.Submit:", err)
 		}
 	}
@@ -161,7 +219,7 @@ func TestLocalTasksTakePlaces(t *testing.T) {
 		<-began
 	}
 	for i := range 3 {
-		if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "hold", i+1, cluster.Durable()); err != nil {
+		if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "hold", i+1); err != nil {
 			t.Fatal("cluster.Submit:", err)
 		}
 	}

@@ -30,7 +30,7 @@ func TestATaskRunsAndItsResultIsRead(t *testing.T) {
 	t.Parallel()
 	n := open(t)
 	h := cluster.Handle(n, "double", double)
-	for name, opts := range map[string][]cluster.SubmitOption{"local": nil, "durable": {cluster.Durable()}, "named": {cluster.ID("a")}} {
+	for name, opts := range map[string][]cluster.SubmitOption{"local": {cluster.LocalFirst()}, "stored": nil, "named": {cluster.ID("a")}} {
 		f, err := h.Submit(t.Context(), 21, opts...)
 		if err != nil {
 			t.Fatal(name, err)
@@ -51,7 +51,7 @@ func TestEachOfManyTasksHasItsResult(t *testing.T) {
 	h := cluster.Handle(n, "double", double)
 	var futures []*cluster.Future[int]
 	for i := range 2000 {
-		f, err := h.Submit(t.Context(), i, cluster.Durable())
+		f, err := h.Submit(t.Context(), i)
 		if err != nil {
 			t.Fatal("h.Submit:", err)
 		}
@@ -80,14 +80,14 @@ func TestAFailureIsTriedAgainAndThenDead(t *testing.T) {
 		}
 		return info.Attempt, nil
 	}, fast)
-	f, err := h.Submit(t.Context(), 3, cluster.Durable())
+	f, err := h.Submit(t.Context(), 3)
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}
 	if got, err := f.Wait(t.Context()); got != 3 || err != nil {
 		t.Fatal(got, err)
 	}
-	if f, err = h.Submit(t.Context(), 9, cluster.Durable()); err != nil {
+	if f, err = h.Submit(t.Context(), 9); err != nil {
 		t.Fatal("h.Submit:", err)
 	}
 	_, err = f.Wait(t.Context())
@@ -110,7 +110,7 @@ func TestCancelEndsATaskThatRuns(t *testing.T) {
 		ended <- context.Cause(ctx)
 		return 0, ctx.Err()
 	})
-	f, err := h.Submit(t.Context(), 1, cluster.Durable())
+	f, err := h.Submit(t.Context(), 1)
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}

@@ -98,7 +98,7 @@ func TestResumeIsHeard(t *testing.T) {
 		if err := nodes[1].Pause(t.Context(), "job"); err != nil {
 			t.Fatal("nodes:", err)
 		}
-		f, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", i, cluster.Durable())
+		f, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", i)
 		if err != nil {
 			t.Fatal("cluster.Submit:", err)
 		}

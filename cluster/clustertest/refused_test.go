@@ -28,10 +28,10 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 		return strings.Repeat("r", o.Result), nil
 	}, once, cluster.WithKeys(1))
 	text := cluster.Handle(n, "text", func(_ context.Context, s string) (int, error) { return len(s), nil })
-	if _, err := text.Submit(t.Context(), strings.Repeat("a", 1<<20), cluster.Durable()); !errors.Is(err, cluster.ErrTooLarge) || !strings.Contains(err.Error(), "the argument has 1048578 bytes, and 1032192 are allowed") {
+	if _, err := text.Submit(t.Context(), strings.Repeat("a", 1<<20)); !errors.Is(err, cluster.ErrTooLarge) || !strings.Contains(err.Error(), "the argument has 1048578 bytes, and 1032192 are allowed") {
 		t.Error("argument:", err)
 	}
-	f, err := text.Submit(t.Context(), strings.Repeat("a", 1<<20-16<<10-2), cluster.Durable())
+	f, err := text.Submit(t.Context(), strings.Repeat("a", 1<<20-16<<10-2))
 	if err != nil {
 		t.Fatal("the largest argument:", err)
 	}
@@ -42,7 +42,7 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 		}
 	}
 	for o, want := range map[of]string{{Result: 2 << 20}: "the result has 2097154 bytes, and 1032192 are allowed", {Error: 2 << 20}: "éé..."} {
-		f, err := h.Submit(t.Context(), o, cluster.Durable())
+		f, err := h.Submit(t.Context(), o)
 		if err != nil {
 			t.Fatal("h.Submit:", err)
 		}
@@ -86,7 +86,7 @@ func TestAStreamThatIsGoneIsSaid(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	if _, err := h.Submit(ctx, 1, cluster.Durable()); !errors.Is(err, jetstream.ErrNoStreamResponse) || !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := h.Submit(ctx, 1); !errors.Is(err, jetstream.ErrNoStreamResponse) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Error("h.Submit:", err)
 	}
 	again := reopen(t, nodes[0]) // makes it anew, and the first node goes on
@@ -128,7 +128,7 @@ func TestANodeHearsOfStreamsThatWereMadeAnew(t *testing.T) {
 		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() { closeNode(t, other) })
-	endless, err := hang.Submit(t.Context(), 0, cluster.Durable())
+	endless, err := hang.Submit(t.Context(), 0)
 	if err != nil {
 		t.Fatal("hang.Submit:", err)
 	}
@@ -187,10 +187,10 @@ func TestWhatCodecsCannotReadIsRefused(t *testing.T) {
 	for _, lane := range []string{"number_p1", "channel_p1"} {
 		until(t, js, lane, func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	}
-	if _, err := cluster.Submit[chan int, int](t.Context(), nodes[0], "number", nil, cluster.Durable()); err == nil || !strings.Contains(err.Error(), "the argument chan int cannot be written by the codec json") {
+	if _, err := cluster.Submit[chan int, int](t.Context(), nodes[0], "number", nil); err == nil || !strings.Contains(err.Error(), "the argument chan int cannot be written by the codec json") {
 		t.Error("cluster.Submit:", err)
 	}
-	word, err := cluster.Submit[string, int](t.Context(), nodes[0], "number", "word", cluster.Durable())
+	word, err := cluster.Submit[string, int](t.Context(), nodes[0], "number", "word")
 	if err != nil {
 		t.Fatal("cluster.Submit:", err)
 	}
@@ -198,7 +198,7 @@ func TestWhatCodecsCannotReadIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal("cluster.Submit:", err)
 	}
-	channel, err := cluster.Submit[int, int](t.Context(), nodes[0], "channel", 1, cluster.Durable())
+	channel, err := cluster.Submit[int, int](t.Context(), nodes[0], "channel", 1)
 	if err != nil {
 		t.Fatal("cluster.Submit:", err)
 	}
@@ -216,7 +216,7 @@ func TestWhatCodecsCannotReadIsRefused(t *testing.T) {
 		t.Error("dead letters:", dead)
 	}
 	// A result is read as what Submit was told.
-	f, err := cluster.Submit[int, string](t.Context(), nodes[0], "number", 1, cluster.Durable())
+	f, err := cluster.Submit[int, string](t.Context(), nodes[0], "number", 1)
 	if err != nil {
 		t.Fatal("cluster.Submit:", err)
 	}
@@ -242,7 +242,7 @@ func TestVersionsStandSideBySide(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for _, v := range []string{"2", "3"} {
-		f, err := cluster.Submit[int, string](ctx, nodes[0], "name", 0, cluster.Durable(), cluster.OfVersion(v))
+		f, err := cluster.Submit[int, string](ctx, nodes[0], "name", 0, cluster.OfVersion(v))
 		if err != nil {
 			t.Fatal("cluster.Submit:", err)
 		}

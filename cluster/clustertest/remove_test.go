@@ -31,7 +31,7 @@ func TestAHandlerIsRemoved(t *testing.T) {
 	})
 	refused(cluster.ErrHandlerInUse, "node "+old.Name())
 	closeNode(t, old)
-	f, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", 1, cluster.OfVersion("1"), cluster.Durable())
+	f, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", 1, cluster.OfVersion("1"))
 	if err != nil {
 		t.Fatal("cluster.Submit:", err)
 	}
@@ -51,13 +51,13 @@ func TestAHandlerIsRemoved(t *testing.T) {
 	if err != nil || len(queues) != 5 {
 		t.Error("the queues of the other version:", queues, err)
 	}
-	if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", 1, cluster.OfVersion("1"), cluster.Durable()); !errors.Is(err, cluster.ErrUnknownHandler) {
+	if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", 1, cluster.OfVersion("1")); !errors.Is(err, cluster.ErrUnknownHandler) {
 		t.Error("cluster.Submit:", err)
 	}
 	last := reopen(t, nodes[0])
 	cluster.Handle(last, "job", double, cluster.WithVersion("1"))
 	until(t, js, "job@1_p1", known)
-	f, err = cluster.Submit[int, int](t.Context(), nodes[1], "job", 4, cluster.OfVersion("1"), cluster.Durable())
+	f, err = cluster.Submit[int, int](t.Context(), nodes[1], "job", 4, cluster.OfVersion("1"))
 	if got, err := wait(t, f, err); got != 8 || err != nil {
 		t.Error(got, err)
 	}

@@ -28,7 +28,7 @@ func TestANodeRestsWhileItsPoolRejects(t *testing.T) {
 	begin := time.Now()
 	var futures []*cluster.Future[string]
 	for range 2 * most {
-		f, err := h.Submit(t.Context(), "x", cluster.Durable())
+		f, err := h.Submit(t.Context(), "x")
 		if err != nil {
 			t.Fatal("h.Submit:", err)
 		}
@@ -70,12 +70,12 @@ func TestANodeWhosePoolHangsGivesBackWhatIsQueued(t *testing.T) {
 		return func(context.Context, int) (int, error) { return at, nil }
 	}
 	h := cluster.Handle(nodes[0], "work", work(0), silence, ackWait)
-	hung, err := hang.Submit(t.Context(), 0, cluster.Durable())
+	hung, err := hang.Submit(t.Context(), 0)
 	if err != nil {
 		t.Fatal("hang.Submit:", err)
 	}
 	<-began
-	f, err := h.Submit(t.Context(), 0, cluster.Durable())
+	f, err := h.Submit(t.Context(), 0)
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}
@@ -90,7 +90,7 @@ func TestANodeWhosePoolHangsGivesBackWhatIsQueued(t *testing.T) {
 		t.Error(got, err)
 	}
 	closeNode(t, other)
-	if f, err = h.Submit(t.Context(), 0, cluster.Durable()); err != nil {
+	if f, err = h.Submit(t.Context(), 0); err != nil {
 		t.Fatal("h.Submit:", err)
 	}
 	end()

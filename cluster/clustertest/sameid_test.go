@@ -55,7 +55,7 @@ func TestATaskThatIsReleasedAsItIsStoredAgainEnds(t *testing.T) {
 	cluster.Handle(b, "double", double)
 	until(t, js, "double_p1", known)
 	submit := func(n *cluster.Node, id string, opts ...cluster.SubmitOption) *cluster.Future[int] {
-		f, err := cluster.Submit[int, int](within(t), n, "double", 21, append(opts, cluster.ID(id), cluster.Durable())...)
+		f, err := cluster.Submit[int, int](within(t), n, "double", 21, append(opts, cluster.ID(id))...)
 		if err != nil {
 			t.Errorf("Submit of %s: %v", id, err)
 		}

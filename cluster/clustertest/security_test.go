@@ -245,7 +245,7 @@ func TestASubmitterCancelsATaskOfAnother(t *testing.T) {
 	submitter := openAs(t, url, "submitter", cluster.WithPlaces(0))
 	h := cluster.Handle(worker, "double", double)
 	eventually(t, "the lane is there", func() bool { return operator.Pause(t.Context(), "double") == nil })
-	f, err := h.Submit(t.Context(), 1, cluster.Durable())
+	f, err := h.Submit(t.Context(), 1)
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}

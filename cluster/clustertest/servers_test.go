@@ -23,7 +23,7 @@ func TestServersKeepTasksWhenAllAreKilled(t *testing.T) {
 			n := openAt(t, s.URL(), cluster.WithReplicas(s.Len()))
 			h := cluster.Handle(n, "double", double)
 			submit := func() {
-				f, err := h.Submit(t.Context(), 21, cluster.Durable())
+				f, err := h.Submit(t.Context(), 21)
 				if err != nil {
 					t.Fatal("h.Submit:", err)
 				}

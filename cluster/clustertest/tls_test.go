@@ -85,7 +85,7 @@ func TestWithTLSBothSidesNeedACertificate(t *testing.T) {
 		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() { closeNode(t, n) })
-	f, err := cluster.Handle(n, "double", double).Submit(t.Context(), 21, cluster.Durable())
+	f, err := cluster.Handle(n, "double", double).Submit(t.Context(), 21)
 	if err != nil {
 		t.Fatal("cluster.Handle(n, \"double\", double).Submit:", err)
 	}

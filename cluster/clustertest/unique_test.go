@@ -163,7 +163,7 @@ func TestAUniqueKeyIsFreeAfterARefusal(t *testing.T) {
 		filch.Blocking(ctx, func() { <-gate })
 		return 0, nil
 	})
-	f, err := h.Submit(t.Context(), 1, cluster.Durable())
+	f, err := h.Submit(t.Context(), 1)
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}
@@ -245,7 +245,7 @@ func TestAttachHearsOfAnOutcomeLater(t *testing.T) {
 		filch.Blocking(ctx, func() { <-gate })
 		return i, nil
 	})
-	f, err := h.Submit(t.Context(), 5, cluster.Durable())
+	f, err := h.Submit(t.Context(), 5)
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}

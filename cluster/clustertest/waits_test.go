@@ -21,14 +21,14 @@ func TestManyHandlersMayWaitForOneAnother(t *testing.T) {
 		if n == 0 {
 			return 0, nil
 		}
-		f, err := depth.Submit(ctx, n-1, cluster.Durable())
+		f, err := depth.Submit(ctx, n-1)
 		if err != nil {
 			return 0, err
 		}
 		below, err := f.Wait(ctx)
 		return below + 1, err
 	})
-	f, err := depth.Submit(t.Context(), 200, cluster.Durable())
+	f, err := depth.Submit(t.Context(), 200)
 	if got, err := wait(t, f, err); got != 200 || err != nil {
 		t.Error(got, err)
 	}
@@ -92,19 +92,19 @@ func TestAHandlerMayWaitForRoom(t *testing.T) {
 		}
 		close(began)
 		filch.Blocking(ctx, func() { <-gate })
-		f, err := h.Submit(ctx, false, cluster.Durable())
+		f, err := h.Submit(ctx, false)
 		if err != nil {
 			return 0, cluster.Permanent(err)
 		}
 		return f.Wait(ctx)
 	})
 	until(t, js, "room_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
-	outer, err := h.Submit(t.Context(), true, cluster.Durable())
+	outer, err := h.Submit(t.Context(), true)
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}
 	<-began
-	other, err := h.Submit(t.Context(), false, cluster.Durable()) // now the stream is full
+	other, err := h.Submit(t.Context(), false) // now the stream is full
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}

@@ -92,7 +92,7 @@ func (o *submitOptions) check(cmd *cobra.Command) ([]cluster.SubmitOption, error
 	if o.unique == "" && cmd.Flags().Changed("unique-for") {
 		return nil, errors.New("--unique-for: is for --unique")
 	}
-	all := []cluster.SubmitOption{cluster.Durable()}
+	var all []cluster.SubmitOption
 	for _, c := range []struct {
 		flag, value string
 		check       func(what, value string) error

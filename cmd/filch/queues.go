@@ -221,7 +221,7 @@ func (q *queueBench) local() error {
 	}
 	fmt.Fprintf(q.out, "\nA task submitted and waited for: %s by Pool.Go, %s by filch.Submit, %s by a node that runs it itself.\n",
 		duration(median(l.Go)), duration(median(l.Submit)), duration(median(l.Node)))
-	q.report.Bars = append(q.report.Bars, bar{"a local task more than Pool.Go", median(more), 2, "us", 1e3 * median(more), true})
+	q.report.Bars = append(q.report.Bars, bar{"a task of LocalFirst more than Pool.Go", median(more), 2, "us", 1e3 * median(more), true})
 	return nil
 }
 

@@ -40,7 +40,7 @@ func TestClusterInParts(t *testing.T) {
 			t.Errorf("%q of another part: %s", unit, out.String())
 		}
 	}
-	if text := out.String(); !strings.Contains(text, "| a local task more than Pool.Go |") {
+	if text := out.String(); !strings.Contains(text, "| a task of LocalFirst more than Pool.Go |") {
 		t.Error("out.String():", text)
 	}
 }

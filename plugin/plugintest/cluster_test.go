@@ -32,7 +32,7 @@ func openNode(t *testing.T) *cluster.Node {
 		}
 	})
 	h := cluster.Handle(n, "h", func(_ context.Context, n int) (int, error) { return n, nil })
-	f, err := h.Submit(t.Context(), 1, cluster.Durable())
+	f, err := h.Submit(t.Context(), 1)
 	if err != nil {
 		t.Fatal("h.Submit:", err)
 	}

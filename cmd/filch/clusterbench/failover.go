@@ -86,7 +86,7 @@ func begun(ctx context.Context, started <-chan *nats.Msg) error {
 // submitSleep submits a task that sleeps. The handler may not be known yet: its node has just started.
 func submitSleep(ctx context.Context, n *cluster.Node, d time.Duration) (*cluster.Future[int64], error) {
 	for {
-		f, err := cluster.Submit[int64, int64](ctx, n, sleeper, int64(d), cluster.Durable())
+		f, err := cluster.Submit[int64, int64](ctx, n, sleeper, int64(d))
 		if err == nil {
 			return f, nil
 		}

@@ -54,7 +54,7 @@ func (q *onFilch) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	defer first.Close(ctx)
-	f, err := cluster.Handle(first, handlerName, empty).Submit(ctx, 1, cluster.Durable())
+	f, err := cluster.Handle(first, handlerName, empty).Submit(ctx, 1)
 	if err != nil {
 		return err
 	}
@@ -66,12 +66,12 @@ func (q *onFilch) setUp(ctx context.Context) (err error) {
 const submitters = 64
 
 func (q *onFilch) fill(ctx context.Context, n int) error {
-	opt := cluster.Durable()
+	var opts []cluster.SubmitOption
 	if !q.results {
-		opt = cluster.NoResult()
+		opts = append(opts, cluster.NoResult())
 	}
 	return inParallel(n, func() error {
-		_, err := cluster.Submit[int, int](ctx, q.submitter, handlerName, 1, opt)
+		_, err := cluster.Submit[int, int](ctx, q.submitter, handlerName, 1, opts...)
 		return err
 	})
 }

@@ -35,7 +35,7 @@ func Latencies(ctx context.Context, s Servers, tasks int) (Latency, error) {
 	defer to.Close(ctx)
 	started := make(chan time.Time, 1)
 	h := cluster.Handle(to, handlerName, func(context.Context, int) (int, error) { started <- time.Now(); return 1, nil })
-	if f, err := h.Submit(ctx, 1, cluster.Durable()); err != nil { // makes the lanes
+	if f, err := h.Submit(ctx, 1); err != nil { // makes the lanes
 		return Latency{}, err
 	} else if _, err := f.Wait(ctx); err != nil {
 		return Latency{}, err
@@ -45,7 +45,7 @@ func Latencies(ctx context.Context, s Servers, tasks int) (Latency, error) {
 	for range tasks {
 		time.Sleep(rest)
 		begin := time.Now()
-		if _, err := cluster.Submit[int, int](ctx, from, handlerName, 1, cluster.Durable()); err != nil {
+		if _, err := cluster.Submit[int, int](ctx, from, handlerName, 1); err != nil {
 			return Latency{}, err
 		}
 		times = append(times, (<-started).Sub(begin))
@@ -90,7 +90,7 @@ func Locals(ctx context.Context, rounds, tasks int) (l Local, err error) {
 			return err
 		},
 		func() error {
-			f, err := h.Submit(ctx, 1)
+			f, err := h.Submit(ctx, 1, cluster.LocalFirst())
 			if err == nil {
 				_, err = f.Wait(ctx)
 			}

@@ -195,7 +195,7 @@ func (c *testCluster) load(t *testing.T) {
 				if k%3 == 0 {
 					submitter = c.nodes["a"]
 				}
-				f, err := cluster.Submit[time.Duration, int](ctx, submitter, "thumbnail", time.Duration(5+10*(k%3))*time.Millisecond, cluster.Durable())
+				f, err := cluster.Submit[time.Duration, int](ctx, submitter, "thumbnail", time.Duration(5+10*(k%3))*time.Millisecond)
 				if err != nil {
 					return // the test ends
 				}

@@ -38,7 +38,7 @@ func ExampleCodec() {
 	later := cluster.Handle(n, "later", func(_ context.Context, d *durationpb.Duration) (*timestamppb.Timestamp, error) {
 		return timestamppb.New(time.Unix(0, 0).Add(d.AsDuration())), nil
 	})
-	f, err := later.Submit(ctx, durationpb.New(90*time.Second), cluster.Durable()) // a local task needs no codec
+	f, err := later.Submit(ctx, durationpb.New(90*time.Second))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestAnEmptyMessageIsOne(t *testing.T) {
 		return s, nil
 	})
 	for _, text := range []string{"", "text"} {
-		f, err := h.Submit(t.Context(), wrapperspb.String(text), cluster.Durable())
+		f, err := h.Submit(t.Context(), wrapperspb.String(text))
 		if err != nil {
 			t.Fatal("h.Submit:", err)
 		}
@@ -90,11 +90,11 @@ func TestWhatIsNoMessageIsRefused(t *testing.T) {
 	cluster.Handle(n, "message", func(context.Context, *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
 		return nil, errors.New("it was called")
 	})
-	if _, err := cluster.Submit[int, int](t.Context(), n, "count", 1, cluster.Durable()); err == nil || !strings.Contains(err.Error(), "int is no message") {
+	if _, err := cluster.Submit[int, int](t.Context(), n, "count", 1); err == nil || !strings.Contains(err.Error(), "int is no message") {
 		t.Error("cluster.Submit:", err)
 	}
 	for handler, want := range map[string]string{"count": "int is no pointer to a message", "message": "invalid UTF-8"} {
-		f, err := cluster.Submit[*wrapperspb.BytesValue, *wrapperspb.StringValue](t.Context(), n, handler, wrapperspb.Bytes([]byte{0xff}), cluster.Durable())
+		f, err := cluster.Submit[*wrapperspb.BytesValue, *wrapperspb.StringValue](t.Context(), n, handler, wrapperspb.Bytes([]byte{0xff}))
 		if err != nil {
 			t.Fatal("cluster.Submit:", err)
 		}

@@ -18,6 +18,6 @@ func main() {
 		os.Exit(1)
 	}
 	h := cluster.Handle(n, "h", func(_ context.Context, i int) (int, error) { return i, nil })
-	_, err = h.Submit(ctx, 1, cluster.Durable())
+	_, err = h.Submit(ctx, 1)
 	fmt.Println("stored", err, n.Close(ctx))
 }
