@@ -50,7 +50,7 @@ func TestATaskRunsAfterItsDependencies(t *testing.T) {
 		return name, nil
 	})
 	submit := func(name string, opts ...cluster.SubmitOption) *cluster.Future[string] {
-		f, err := h.Submit(t.Context(), name, append(opts)...)
+		f, err := h.Submit(t.Context(), name, opts...)
 		if err != nil {
 			t.Fatal("h.Submit:", err)
 		}

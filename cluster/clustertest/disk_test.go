@@ -28,7 +28,7 @@ func TestTasksLeaveRoomForTheirOutcomes(t *testing.T) {
 	text := strings.Repeat("a", 200_000)
 	var futures []*cluster.Future[int]
 	submit := func(opts ...cluster.SubmitOption) error {
-		f, err := h.Submit(t.Context(), text, append(opts)...)
+		f, err := h.Submit(t.Context(), text, opts...)
 		if err == nil {
 			futures = append(futures, f)
 		}

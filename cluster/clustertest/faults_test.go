@@ -34,7 +34,7 @@ func expect[T comparable](t testing.TB, f *cluster.Future[T], want T) {
 // submitJob submits a job for a worker that is a process.
 func submitJob(t testing.TB, n *cluster.Node, j job, opts ...cluster.SubmitOption) *cluster.Future[int] {
 	t.Helper()
-	f, err := cluster.Submit[job, int](t.Context(), n, "job", j, append(opts)...)
+	f, err := cluster.Submit[job, int](t.Context(), n, "job", j, opts...)
 	if err != nil {
 		t.Fatal("cluster.Submit:", err)
 	}

@@ -154,7 +154,6 @@ type order struct {
 func (c *client) store(o order, opts ...cluster.SubmitOption) *cluster.Future[int] {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Second) // less than the IDs of messages are known
 	defer cancel()
-	opts = append(opts)
 	if o.id != "" {
 		opts = append(opts, cluster.ID(o.id))
 		o.job.N = numberOf(o.id)
