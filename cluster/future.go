@@ -45,6 +45,7 @@ func (f *Future[T]) ID() string {
 // or the error of ctx.
 func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	if f.local != nil {
+		defer lendFor(ctx, f.local.Done())()
 		return f.local.Wait(ctx)
 	}
 	var v T
@@ -68,18 +69,24 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	return v, nil
 }
 
-// wait waits for the outcome. A handler that waits lends its slot on its node.
+// wait waits for the outcome.
 func (f *Future[T]) wait(ctx context.Context) (outcome, error) {
 	future := f.remote.promise.Future()
+	defer lendFor(ctx, future.Done())()
+	return future.Wait(ctx)
+}
+
+// lendFor lends the slot of the handler of ctx on its node, if there is one, unless what it waits for is done. It returns what ends that.
+func lendFor(ctx context.Context, done <-chan struct{}) func() {
 	if e, _ := ctx.Value(executionKey{}).(*execution); e != nil {
 		select {
-		case <-future.Done():
+		case <-done:
 		default:
 			e.lend()
-			defer e.reclaim(ctx)
+			return func() { e.reclaim(ctx) }
 		}
 	}
-	return future.Wait(ctx)
+	return func() {}
 }
 
 // Done returns a channel that is closed when Wait would not block. For a task with [NoResult] it is closed. A handler that

@@ -171,6 +171,8 @@ func WithStealAbove(n int) HandlerOption {
 // A task can run more than once, on several nodes, even at the same time: f must bear that. [TaskOf] has the ID of
 // the task, which is the same each time.
 //
+// What runs by [LocalFirst] is called with the submitter's context, once, and is not watched.
+//
 // Handle panics if an argument is nil, if name contains anything but letters, digits, - and _, or is
 // too long (128 bytes, and 250 with @ and the version), if the node has a
 // handler of that name and version, or if an option makes no sense. On a node that was closed it does nothing.

@@ -19,7 +19,7 @@ type Info struct {
 // task of [LocalFirst] that runs where it was submitted: it has no ID.
 func TaskOf(ctx context.Context) (Info, bool) {
 	e, _ := ctx.Value(executionKey{}).(*execution)
-	if e == nil {
+	if e == nil || ctx.Value(localKey{}) != nil {
 		return Info{}, false
 	}
 	name, _ := cutVersion(e.handler.name)

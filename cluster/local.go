@@ -47,12 +47,18 @@ func (l *local) drain(ctx context.Context) error {
 	return nil
 }
 
+// localKey is in the context of a local task that a handler of a stored one has submitted: what runs there is not that one.
+type localKey struct{}
+
 // submitLocal runs a task in the node's pool, unless too many are there.
 func submitLocal[In, Out any](ctx context.Context, n *Node, f func(ctx context.Context, in In) (Out, error), in In) *filch.Future[Out] {
 	if !n.local.enter(n.threshold) {
 		return nil
 	}
 	n.counts.local.Add(1)
+	if ctx.Value(executionKey{}) != nil {
+		ctx = context.WithValue(ctx, localKey{}, true)
+	}
 	return filch.Submit(ctx, n.pool, func(ctx context.Context) (Out, error) {
 		defer n.local.leave()
 		return f(ctx, in)

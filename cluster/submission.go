@@ -77,7 +77,8 @@ func Durable() SubmitOption {
 // fewer tasks are there than [WithThreshold] says; else the task is stored, as without LocalFirst. A task that runs here gives up
 // durability, retries and dead letters: it is lost with the process, runs once, and its error is told to its Future alone, as the
 // handler returned it. In exchange it costs a few microseconds instead of writes to the servers, and argument and result are
-// passed on as they are. It has no ID; its context has the values of the submitter's and ends with it. [Within] holds.
+// passed on as they are. It has no ID; its context has the values of the submitter's and ends with it. [Within] ends its context, and
+// its Future when the handler has returned. [Node.Cancel], [Node.Pause] and [WithSilence] do not know it; limits of the pool hold.
 //
 // LocalFirst is an error for a handler of this node with [WithRetry], and together with the options that store the task: [Durable],
 // [ID], [Key], [AtLevel], [NoResult], [Delay], [At], [After], [Unique] and [InBatch]. [WithLocalFirst] says it for all tasks of a handler.

@@ -85,14 +85,17 @@ func tryLocal[In, Out any](ctx context.Context, n *Node, name string, in In, s s
 
 // untilDeadline returns f with a context that ends at a time.
 func untilDeadline[In, Out any](f func(context.Context, In) (Out, error), at time.Time) func(context.Context, In) (Out, error) {
-	return func(ctx context.Context, in In) (Out, error) {
+	return func(ctx context.Context, in In) (none Out, _ error) {
 		ctx, cancel := context.WithDeadlineCause(ctx, at, ErrDeadline)
 		defer cancel()
 		if ctx.Err() != nil {
-			var none Out
 			return none, context.Cause(ctx)
 		}
-		return f(ctx, in)
+		out, err := f(ctx, in)
+		if context.Cause(ctx) == ErrDeadline { // as a stored task ends
+			return none, ErrDeadline
+		}
+		return out, err
 	}
 }
 

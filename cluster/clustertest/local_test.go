@@ -3,6 +3,7 @@ package clustertest_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -147,6 +148,56 @@ func TestSubmitRetries(t *testing.T) {
 	}
 	if _, err := once.Submit(t.Context(), 1, cluster.LocalFirst()); err == nil || !strings.Contains(err.Error(), "WithRetry") {
 		t.Error("LocalFirst for a handler with retries:", err)
+	}
+}
+
+// Cron and MapReduce store their tasks, and refuse LocalFirst. A node that runs no tasks stores those of LocalFirst. A handler that
+// waits for one lends its place, as for a stored one: what it waits for may need it; and the one that runs here is not the
+// stored one that has submitted it.
+func TestLocalFirstBesideOthers(t *testing.T) {
+	t.Parallel()
+	nodes, _ := share(t, places(1), places(0))
+	n := nodes[0]
+	cluster.Handle(n, "double", double, cluster.WithLocalFirst())
+	if err := n.Cron(t.Context(), "job", "@every 1h", "double", 1, cluster.LocalFirst()); err == nil || !strings.Contains(err.Error(), "a cron job takes") {
+		t.Error("Cron:", err)
+	}
+	add := func(a, b int) int { return a + b }
+	if _, err := cluster.MapReduce(t.Context(), n, "double", slices.Values([]int{1, 2}), add, cluster.LocalFirst()); err == nil || !strings.Contains(err.Error(), "LocalFirst") {
+		t.Error("MapReduce:", err)
+	}
+	if got, err := cluster.MapReduce(t.Context(), n, "double", slices.Values([]int{1, 2}), add); got != 6 || err != nil || n.Stats().Local != 0 {
+		t.Error("MapReduce:", got, err, n.Stats().Local)
+	}
+	f, err := cluster.Submit[int, int](t.Context(), nodes[1], "double", 1, cluster.LocalFirst())
+	if err != nil || f.ID() == "" {
+		t.Error("a node without places runs a task:", err)
+	}
+	inner := cluster.Handle(n, "inner", func(ctx context.Context, i int) (int, error) {
+		if _, ok := cluster.TaskOf(ctx); ok {
+			return 0, errors.New("it is taken for the task that has submitted it")
+		}
+		f, err := cluster.Submit[int, int](ctx, n, "double", i, cluster.Durable())
+		if err != nil {
+			return 0, err
+		}
+		return f.Wait(ctx)
+	})
+	outer := cluster.Handle(n, "outer", func(ctx context.Context, i int) (int, error) {
+		for _, submit := range []context.Context{ctx, context.WithoutCancel(t.Context())} {
+			f, err := inner.Submit(submit, i, cluster.LocalFirst())
+			if err != nil {
+				return 0, err
+			}
+			if i, err = f.Wait(ctx); err != nil {
+				return 0, err
+			}
+		}
+		return i, nil
+	})
+	o, err := outer.Submit(t.Context(), 3)
+	if got, err := wait(t, o, err); got != 12 || err != nil {
+		t.Error("outer:", got, err)
 	}
 }
 

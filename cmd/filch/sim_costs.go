@@ -34,7 +34,9 @@ func poolCosts(rounds int) (attempt int64, c sim.Costs) {
 			for range 16 { // until the thief, which searches less where it finds nothing, has seen that it is worthwhile
 				for begin := time.Now(); time.Since(begin) < 5*time.Microsecond; { // until it searches
 				}
-				met.run(w)
+				if met.run(w); len(met.thief) == 0 {
+					break // none comes
+				}
 			}
 			if n := len(met.thief); n > 0 {
 				search.owner, search.thief = append(search.owner, met.owner[n-1]), append(search.thief, met.thief[n-1])

@@ -28,7 +28,7 @@ type Context struct {
 	asOf            uint64   // the pool's cancellations at Init, and endless
 }
 
-// endless is set in asOf if nothing but the end of the pool could end the context. The count leaves that bit to it.
+// endless is set in asOf if nothing but the end of the pool could end the context. The count, which goes by cancelledOne, leaves that bit to it.
 const (
 	endless      = 1
 	cancelledOne = 2
@@ -286,9 +286,15 @@ func (c *Context) Init(ctx context.Context, p *Pool) {
 	if above := c.above(); above != nil {
 		c.ending = above.nearest()
 	}
-	if c.ending.cancellation() == nil && c.ending.Context.Done() == nil {
+	if c.ending.cancellation() == nil && isEndless(c.ending.Context) {
 		c.asOf |= endless
 	}
+}
+
+// isEndless reports whether ctx is one of those that nothing ends. It does not ask for Done, which other tasks' contexts make a
+// cancellation for.
+func isEndless(ctx context.Context) bool {
+	return ctx == context.Background() || ctx == context.TODO()
 }
 
 func (c *Context) Err() error {

@@ -54,6 +54,14 @@ func TestAnEndlessContextEndsWithAll(t *testing.T) {
 			t.Errorf("endless: %t, not %t; Err: %v", is, want, c.Err())
 		}
 	}
+	var future, around, beyond Context
+	other := newPool(1, LIFO)
+	future.Init(context.Background(), p)
+	around.Init(context.WithValue(&future, taskKey{}, nil), p)
+	beyond.Init(&future, other)
+	if around.asOf&endless != 0 || beyond.asOf&endless != 0 || p.cancellations.Load() != 0 {
+		t.Error("what is asked of another task's context makes it a cancellation, or is not known")
+	}
 	cancel()
 	if bound.Err() == nil || belowBound.Err() == nil || free.Err() != nil {
 		t.Errorf("the submitter's context has ended: %v, %v; another has not: %v", bound.Err(), belowBound.Err(), free.Err())

@@ -32,7 +32,7 @@ type Pool struct {
 	watches atomic.Pointer[func()]
 	Settings
 	begun         int64         // when Init was called
-	cancellations atomic.Uint64 // of tasks' own made so far; those that make them write, all load
+	cancellations atomic.Uint64 // of tasks' own made so far, by cancelledOne; those that make them write, all load
 	way           way
 	_             [128]byte
 
