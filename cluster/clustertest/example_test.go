@@ -51,7 +51,7 @@ func Example() {
 	// Output: 49 <nil>
 }
 
-// A task is stored before Submit returns. It has an ID, by which its handler can recognize it.
+// With an ID of its own, a task that is submitted again is not stored again, and its handler can recognize it.
 func Example_stored() {
 	n, stop := start()
 	defer stop()
